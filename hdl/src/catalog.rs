@@ -7,7 +7,7 @@ use crate::app;
 use crate::app::stub;
 use crate::bar;
 use crate::cdc::entries as cdc;
-use crate::egress::{self, tx_inject};
+use crate::egress::{self, rx_inject, tx_inject};
 use crate::entry::{Entry, Simulated, Variant};
 use crate::events;
 use crate::hostdma::{self, psdpram};
@@ -38,6 +38,7 @@ pub fn simulated() -> Vec<Simulated> {
         datapath::GATE_SIMULATED,
         egress::SIMULATED,
         tx_inject::SIMULATED,
+        rx_inject::SIMULATED,
         hostdma::SIMULATED,
         hpu::SIMULATED,
         hpu::cluster::SIMULATED,
@@ -70,6 +71,7 @@ const ENTRIES: &[Entry] = &[
     egress::ROOM_ENTRY,
     egress::ALIGNER_ENTRY,
     tx_inject::ENTRY,
+    rx_inject::ENTRY,
     hostdma::WRITE_ENTRY,
     hostdma::READ_ENTRY,
     hostdma::ENTRY,

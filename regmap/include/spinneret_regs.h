@@ -155,6 +155,12 @@
 /* egress.tag_conflicts (r): Frames of the host with a tag of the cluster's frames. */
 #define SPINNERET_EGRESS_TAG_CONFLICTS_OFFSET 0x1190u
 #define SPINNERET_EGRESS_TAG_CONFLICTS_BITS 0xffffffffu
+/* egress.passed (r): Frames that handlers passed to the host. */
+#define SPINNERET_EGRESS_PASSED_OFFSET 0x1194u
+#define SPINNERET_EGRESS_PASSED_BITS 0xffffffffu
+/* egress.dropped_reset (r): Commands that a reset of the clusters took before their frame was complete. */
+#define SPINNERET_EGRESS_DROPPED_RESET_OFFSET 0x1198u
+#define SPINNERET_EGRESS_DROPPED_RESET_BITS 0xffffffffu
 
 /* host_write */
 /* host_write.bursts (r): Bursts that were answered. */

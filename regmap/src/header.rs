@@ -100,6 +100,11 @@ pub fn runtime_header(out: &mut impl Write) -> fmt::Result {
         let address = pspin::DRIVER_BASE + driver::COMMAND + REGISTER_BYTES * word;
         writeln!(out, "#define CMD_WORD{word} {address:#010x}")?;
     }
+    writeln!(
+        out,
+        "\n/* Flow id of a send to the host's network stack, with the address of the packet's slot in the lower bits. */"
+    )?;
+    writeln!(out, "#define CMD_FLOW_PASS {:#010x}u", pspin::nic_command::PASS)?;
     out.write_str("\n#endif\n")
 }
 

@@ -138,6 +138,14 @@ pub mod driver {
     pub const COMMAND_END: u32 = COMMAND + 4 * COMMAND_WORDS;
 }
 
+/// The flow id of a command that sends a frame.
+pub mod nic_command {
+    /// Low bits of a flow id with [`PASS`]: the address of the slot of the packet whose metadata the frame keeps.
+    pub const SLOT_BITS: usize = 31;
+    /// Passes the frame to the host's network stack; without it the frame goes to the wire.
+    pub const PASS: u32 = 1 << SLOT_BITS;
+}
+
 /// Registers of an HPU's part of the copy engine, as offsets from [`DMA_BASE`]; `spin_dma.h` has them as a structure.
 pub mod dma {
     /// Source address.

@@ -140,6 +140,15 @@ static inline int spin_send_packet(void *data, uint32_t length, spin_cmd_t *hand
     return spin_nic_send(0, 0, data, length, handle);
 }
 
+/*
+ * Passes `length` bytes from L1 or L2 to the host's network stack as the frame of this task, as if no rule had matched its
+ * packet: with the packet's receive time, queue and port. The bytes may be changed. The command is done when they are read;
+ * frames reach the host in the order of the commands. The public NIC has no such path, and sends the frame.
+ */
+static inline int spin_pass(const task_t *task, void *data, uint32_t length, spin_cmd_t *handle) {
+    return spin_nic_send(0, CMD_FLOW_PASS | (uintptr_t)task->l2_pkt_mem, data, length, handle);
+}
+
 /* Sends on a flow of a reliable transport. Not supported by this NIC, which sends raw frames only. */
 static inline int spin_rdma_put(uint32_t dest, void *data, uint32_t length, spin_cmd_t *handle) {
     return spin_nic_send(dest, 1, data, length, handle);

@@ -73,4 +73,7 @@
 #define CMD_WORD5 0x1b2050a4
 #define CMD_WORD6 0x1b2050a8
 
+/* Flow id of a send to the host's network stack, with the address of the packet's slot in the lower bits. */
+#define CMD_FLOW_PASS 0x80000000u
+
 #endif

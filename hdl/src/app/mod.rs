@@ -8,7 +8,8 @@
 //!  |               |                   ^=======AsyncFifo============== stdout_*   |
 //!  |               +===========================AxiCrossing===========> host_slave |
 //!  |  if_rx 0 --> PspinIngressDatapath ========AxiCrossing===========> ni_slave   |   pspin_wrap, or
-//!  |                     ^=====================2 AsyncFifo===========> her, free  |   the stand-in
+//!  |                |    ^=====================2 AsyncFifo===========> her, free  |   the stand-in
+//!  |  if_rx 0 <-- PspinRxInject <--+                                              |
 //!  |  if_tx 0 <-- PspinTxInject <- PspinEgress ==AxiCrossing=========> no_slave   |
 //!  |                                    ^======2 AsyncFifo============ commands   |
 //!  |  DMA <----- SpinneretPsdpram, PspinHostmemDma <==AxiCrossing== host_master   |
@@ -19,7 +20,8 @@
 //!
 //! # Contract
 //! - **Interface 0**: frames that match a rule go to the cluster, all others pass; see
-//!   [`PspinIngressDatapath`]. Frames of the cluster join those of the host; see [`PspinTxInject`].
+//!   [`PspinIngressDatapath`]. Frames that handlers pass join the latter; see [`PspinRxInject`]. Frames of the cluster join those
+//!   of the host; see [`PspinTxInject`].
 //! - **BAR**: cluster memory and control registers; see [`SpinneretBar`] and [`PspinCtrlRegs`].
 //! - **Events** become messages for interrupts; see [`EventLines`] and [`SpinneretEvents`].
 //! - **Reset of the cluster** (`cl.ctrl[1]`, or a stopped clock) discards all traffic to and from the cluster, and nothing
@@ -49,6 +51,7 @@ use crate::COUNTER_WIDTH;
 use crate::axi::{AxiMaster, AxiShape, AxiTarget, PSPIN};
 use crate::bar::SpinneretBar;
 use crate::cdc::{AsyncFifo, AxiCrossing, LevelSync, LinkReset};
+use crate::egress::rx_inject::PspinRxInject;
 use crate::egress::tx_inject::{CompletionIn, CompletionOut, PspinTxInject};
 use crate::egress::{CommandIn, CommandOut, PspinEgressDatapath};
 use crate::entry::{Entry, ParameterError, Parameters as _, Values};
@@ -174,6 +177,7 @@ pub struct SpinneretApp {
     ingress: Heaped<Checked<PspinIngressDatapath<{ shape.ingress }>>>,
     egress: Heaped<Checked<PspinEgressDatapath<{ egress }>>>,
     inject: Heaped<Checked<PspinTxInject<{ inject }>>>,
+    rx_inject: Heaped<Checked<PspinRxInject<{ shape.ingress.matcher.axis() }>>>,
     host: Heaped<Checked<PspinHostmemDma<{ host }>>>,
     /// RAM that Corundum reads, for writes to host memory.
     write_ram: SpinneretPsdpram<{ shape.ram }>,
@@ -205,7 +209,7 @@ pub struct SpinneretApp {
         s_axis_if_tx, m_axis_if_tx, s_axis_if_tx_cpl, m_axis_if_tx_cpl, s_axis_if_rx, m_axis_if_rx, m_axis_stat,
         m_axis_irq, cluster_rstn, cl_fetch_en, cl_eoc, cl_busy, mpq_full, ni_slave, no_slave, host_slave, host_master,
         her, feedback, nic_cmd_req, nic_cmd_resp_valid, nic_cmd_resp_id, stdout_rd_en, stdout_dout, stdout_data_valid,
-        bar, regs, ingress, egress, inject, host, write_ram, read_ram, statistics, lines, events, running_sync, reset,
+        bar, regs, ingress, egress, inject, rx_inject, host, write_ram, read_ram, statistics, lines, events, running_sync, reset,
         fetch_sync, state_sync, ni_crossing, no_crossing, host_crossing, host_dma_crossing, her_fifo, free_fifo,
         command_fifo, response_fifo, stdout_fifo, clusters, queues
     },
@@ -217,6 +221,7 @@ fn update() {
         ingress.rstn,
         egress.rstn,
         inject.rstn,
+        rx_inject.rstn,
         *host.dma_rstn,
         write_ram.rstn,
         read_ram.rstn,
@@ -300,7 +305,10 @@ fn update() {
 
     /// From the wire to the cluster.
     ingress.s_axis_nic_rx = s_axis_if_rx;
-    m_axis_if_rx = ingress.m_axis_nic_rx;
+    rx_inject.s_axis_nic_rx = ingress.m_axis_nic_rx;
+    rx_inject.s_axis_pspin_rx = *egress.m_axis_nic_rx;
+    m_axis_if_rx = rx_inject.m_axis_nic_rx;
+    *egress.packet = *ingress.packet;
     ni_crossing.s = ingress.m_axi_pspin_ni;
     ni_slave = ni_crossing.m;
     /// HERs, and packets that are done with.
@@ -374,6 +382,8 @@ fn update() {
         ("egress.frames", egress.egress_frames_o),
         ("egress.read_errors", egress.egress_read_error_o),
         ("egress.refused", egress.egress_refused_o),
+        ("egress.passed", *egress.egress_passed_o),
+        ("egress.dropped_reset", *egress.egress_dropped_reset_o),
         ("egress.completions", inject.tx_cpl_ours_o),
         ("egress.tag_conflicts", inject.tx_host_tag_conflict_o),
         ("host_write.bursts", host.wr_bursts_o),

@@ -105,11 +105,23 @@ impl AppShape {
         const ID: (&str, u64) = ("id_width", CLUSTER_ID_BITS);
         let own = AppParameters::new(values)?;
         let ingress = [AXI_ID, ("id_width", 8), ("dest_width", 16)];
-        let egress = [AXI_ID, TX_ID, TX_DEST];
+        let ingress = DatapathShape::new(&datapath::ENTRY.with(Config::Board, &ingress))?;
+        let (received, slots) = (ingress.matcher.axis(), ingress.slots);
+        let egress = [
+            AXI_ID,
+            TX_ID,
+            TX_DEST,
+            ("rx_id_width", received.id as u64),
+            ("rx_dest_width", received.dest as u64),
+            ("rx_user_width", received.user as u64),
+            ("buffer_base", slots.buffer_base),
+            ("buffer_size", slots.buffer_size),
+            ("slot_unit", slots.unit()),
+        ];
         let bar = [ID, ("timeout_cycles", own.bar_timeout)];
         Ok(Self {
             own,
-            ingress: DatapathShape::new(&datapath::ENTRY.with(Config::Board, &ingress))?,
+            ingress,
             egress: EgressShape::new(&egress::ENTRY.with(Config::Board, &egress))?,
             inject: tx_inject::TxInjectShape::new(&tx_inject::ENTRY.with(Config::Board, &[TX_ID, TX_DEST]))?,
             host: HostDmaShape::of(

@@ -7,12 +7,17 @@
 //! nic_cmd_resp <- Responder <---------------------- |                          |
 //!                     ^------------- frames that are there <--- LineReceiver <-+-- m_axi_pspin_no (r)
 //! m_axis_nic_tx <- FrameFifo <- LineAligner <------------------------|
+//! m_axis_nic_rx <-----|  |<---- side bands <- packet                 (with `pass`)
 //! ```
 //!
 //! # Contract
 //! - **Behaviour**: a command {id, source address, length} reads `length` bytes and sends them as one frame:
 //!   full beats, the last one with its bytes in the lowest lanes. tid and tdest are 0, tuser is `tx_user`.
-//!   nid, fid and user_ptr are ignored.
+//!   nid, fid and user_ptr are ignored, except that with `pass` bit 31 of fid chooses the way.
+//! - **Pass**: a command with bit 31 of fid set sends its frame to `m_axis_nic_rx`, and the other bits of fid are the
+//!   address of a slot of the packet buffer. tuser (with error bit 0), tdest and tid are those that `packet` announced last for
+//!   this slot before the command is answered, in all beats; 0 at power-up. An address at which no slot can start is refused as
+//!   a wrong address.
 //! - **Answers**: one for every command, in the order of the commands, never two in a clock. A command that is
 //!   read is answered after its last beat on the AXI port, so its memory may be used again; the frame may
 //!   still wait for the wire.
@@ -30,21 +35,25 @@
 //!   places for three.
 //! - **Latency**: command to ARVALID 3 clocks, to its answer 4 if it is refused; last line to the answer 3
 //!   clocks, to the first beat of the frame 5 if it has as many beats as lines, 4 if it has one less.
-//! - **Backpressure**: commands wait until the buffer of `buffer_beats` beats has room for the longest frame,
+//! - **Backpressure**: frames of both ways share the buffer and their order, so a frame that its side does not take holds back
+//!   all frames after it. Commands wait until the buffer of `buffer_beats` beats has room for the longest frame,
 //!   until less than `commands` wait for their answer, and for the AXI port. A frame that has begun leaves
 //!   without a pause, as far as the wire takes it.
 //! - **Order**: frames leave in the order of their commands.
-//! - **Registers**: all outputs are registers, except for the constants.
+//! - **Registers**: all outputs are registers, except for the constants and, with `pass`, the valids of both streams, which are
+//!   one gate after registers.
 //! - **Reset** (`rstn` low) discards everything inside, also reads in flight: the other side of the AXI port has
 //!   to be reset as well, or to have answered before.
 //! - **Reset of the cluster**: with `cluster_reset`, `cluster_held` does the same, but frames that are complete inside
 //!   still leave, none is cut, and counters continue. Commands are taken again when the last of these frames has left.
+//!   `egress_dropped_reset_o` counts the commands that were taken and whose frames were not complete.
 //! - **Bad input**: an unrequested beat on the read channel is ignored; RID and RLAST are not
 //!   checked. The write channels are idle; a response there is taken and ignored.
 
 mod commands;
 mod lines;
 mod reads;
+pub mod rx_inject;
 mod shape;
 pub mod tx_inject;
 
@@ -56,12 +65,14 @@ pub(crate) use reads::{READER_ENTRY, ROOM_ENTRY};
 use shape::StoredFields;
 pub use shape::{
     AnswerFields, CommandFields, DoneFields, EgressShape, FrameFields, PlanFields, ReadFields, ReadShape,
+    WayFields,
 };
 
 use crate::axi::{AxiMaster, AxiMasterHandles, BUFFERABLE, INCR, UNPRIVILEGED};
 use crate::entry::{Entry, ParameterError, Parameters as _, Values, Variant};
-use crate::stream::{AxisOut, FrameFifo, OutputQueue, SkidBuffer};
+use crate::stream::{AxisOut, FrameFifo, OutputQueue, PacketSideIn, SkidBuffer};
 use crate::{COUNTER_WIDTH, EventCounters};
+use spinneret_regmap::pspin::nic_command;
 use spinneret_verilog::prelude::*;
 
 /// The egress path.
@@ -108,8 +119,12 @@ const COMMANDS: usize = 4;
 /// Reads that can wait for the port.
 const BURSTS: usize = 4;
 
-/// Event that is counted after those of the responder: a frame was sent.
+/// Events that are counted after those of the responder: a frame was sent, a frame was passed, and a reset of the cluster
+/// took a command.
 const SENT: usize = commands::EVENTS;
+const PASSED: usize = commands::EVENTS + 1;
+const RESET: usize = commands::EVENTS + 2;
+const EVENTS: usize = commands::EVENTS + 3;
 
 /// Reads what commands of the cluster name, and sends it as frames.
 #[module(
@@ -119,6 +134,12 @@ const SENT: usize = commands::EVENTS;
     frame = reads.frame(),
     read: ReadFields = ReadFields::new(reads),
     stored: StoredFields = StoredFields::new(reads),
+    way: WayFields = shape.way(),
+    side: usize = shape.side().width,
+    // Bits that a command has besides its plan, and a beat besides its bytes.
+    way_width = shape.with_pass(way.width),
+    route_width = shape.with_pass(1 + side),
+    events = if shape.pass || shape.cluster_reset { EVENTS } else { SENT + 1 },
     room = RoomShape { places: shape.buffer_beats, most: reads.most_beats() },
     aligner = AlignerShape { data_width: shape.data, beats_width: reads.beats() },
 )]
@@ -131,7 +152,11 @@ pub struct PspinEgressDatapath {
     pub m_axi_pspin_no: AxiMaster<{ shape.axi() }>,
     /// Frames to the wire.
     pub m_axis_nic_tx: AxisOut<{ shape.axis() }>,
-    /// Commands; every one is a raw packet, so only id, address and length matter.
+    /// Frames to the host; only with `pass`.
+    pub m_axis_nic_rx: Optional<AxisOut<{ shape.rx_axis() }>, { shape.pass }>,
+    /// Side bands of packets; only with `pass`.
+    pub packet: Optional<PacketSideIn<{ way.place.width }, { side }>, { shape.pass }>,
+    /// Commands; every one is a raw packet, so only id, address, length and, with `pass`, fid matter.
     pub nic_cmd_req: CommandIn<{ shape.command_id() }, { shape.source }, { shape.address }>,
     /// A command is answered.
     pub nic_cmd_resp_valid: Wire<Out, bool>,
@@ -145,6 +170,10 @@ pub struct PspinEgressDatapath {
     pub egress_read_error_o: Wire<Out, { COUNTER_WIDTH }>,
     /// Commands that were refused, modulo 2^32; beyond the public design.
     pub egress_refused_o: Wire<Out, { COUNTER_WIDTH }>,
+    /// Frames that the host took, modulo 2^32; only with `pass`.
+    pub egress_passed_o: Optional<Wire<Out, { COUNTER_WIDTH }>, { shape.pass }>,
+    /// Commands that a reset of the cluster took, modulo 2^32; only with `cluster_reset`.
+    pub egress_dropped_reset_o: Optional<Wire<Out, { COUNTER_WIDTH }>, { shape.cluster_reset }>,
     /// Forgets the newest error; only with `error_clear`.
     pub egress_dma_error_clear: Optional<Wire<In, bool>, { shape.error_clear }>,
     /// The cluster is held in reset; only with `cluster_reset`.
@@ -153,19 +182,28 @@ pub struct PspinEgressDatapath {
     emptying: Optional<Reg<bool, Reset>, { shape.cluster_reset }>,
     /// Nothing was at the buffer's output in the clock before.
     quiet: Optional<Reg<bool, Reset>, { shape.cluster_reset }>,
-    commands: Checked<OutputQueue<{ CommandFields::new(reads).width }, { COMMANDS }, 0>>,
-    plans: Checked<SkidBuffer<{ PlanFields::new(reads).width }>>,
+    /// Commands that were taken, did not fail, and whose frames are not complete.
+    open: Optional<Reg<{ shape.open_bits() }, Reset>, { shape.cluster_reset }>,
+    /// Commands: {way, command}.
+    commands: Checked<OutputQueue<{ way_width + CommandFields::new(reads).width }, { COMMANDS }, 0>>,
+    /// Plans: {way, plan}.
+    plans: Checked<SkidBuffer<{ way_width + PlanFields::new(reads).width }>>,
     reader: FrameReader<{ reads }>,
     room: FrameRoom<{ room }>,
     bursts: Checked<OutputQueue<{ read.width }, { BURSTS }, 0>>,
     frames: Checked<OutputQueue<{ frame.width }, { shape.commands }, 0>>,
+    /// Ways of the frames that are being read.
+    ways: Optional<Checked<OutputQueue<{ way.width }, { shape.commands }, 0>>, { shape.pass }>,
+    /// Side bands of the packets in the packet buffer, by the places of their slots.
+    sides: Optional<Ram<{ RamStyle::Ultra }, { 1 << way.place.width }, { side }>, { shape.pass }>,
     receiver: LineReceiver<{ shape.data }, { frame }>,
     aligner: LineAligner<{ aligner }>,
-    buffer: Checked<FrameFifo<{ stored.width }, { shape.buffer_beats }>>,
+    /// Beats: {to the host, side band, beat}.
+    buffer: Checked<FrameFifo<{ route_width + stored.width }, { shape.buffer_beats }>>,
     answers: Checked<OutputQueue<{ AnswerFields::new(reads).width }, { shape.commands }, 0>>,
     dones: Checked<OutputQueue<{ DoneFields::new().width }, { shape.commands }, 0>>,
     responder: Responder<{ reads }>,
-    counters: EventCounters<{ commands::EVENTS + 1 }>,
+    counters: EventCounters<{ events }>,
 }
 
 /// A port that only reads: one id, whole lines, always ready.
@@ -192,10 +230,11 @@ fn only_reads(shape: ReadShape, axi: AxiMasterHandles) {
 
 #[kernel(
     PspinEgressDatapath {
-        rstn, m_axi_pspin_no, m_axis_nic_tx, nic_cmd_req, nic_cmd_resp_valid, nic_cmd_resp_id, egress_dma_last_error,
-        egress_frames_o, egress_read_error_o, egress_refused_o, egress_dma_error_clear, cluster_held, emptying, quiet,
-        commands, plans, reader, room, bursts, frames, receiver, aligner, buffer, answers, dones, responder, counters,
-        shape, reads, read, stored
+        rstn, m_axi_pspin_no, m_axis_nic_tx, m_axis_nic_rx, packet, nic_cmd_req, nic_cmd_resp_valid, nic_cmd_resp_id,
+        egress_dma_last_error, egress_frames_o, egress_read_error_o, egress_refused_o, egress_passed_o,
+        egress_dropped_reset_o, egress_dma_error_clear, cluster_held, emptying, quiet, open, commands, plans, reader,
+        room, bursts, frames, ways, sides, receiver, aligner, buffer, answers, dones, responder, counters, shape, reads,
+        read, stored, way, side
     },
 )]
 fn update() {
@@ -226,20 +265,38 @@ fn update() {
         *quiet = *emptying && !buffer.m.valid;
         if *cluster_held {
             *emptying = true;
-        } else if *quiet && !buffer.m.valid {
+        } else if *quiet && !buffer.m.valid && !open.any() {
             *emptying = false;
         }
     }
+    if shape.pass {
+        ways.rst = path_reset;
+    }
     only_reads(reads, axi);
     /// Commands become plans.
-    commands.s.data = commands::command(reads, nic_cmd_req.id, nic_cmd_req.src_addr, nic_cmd_req.length);
+    let asked = commands::command(reads, nic_cmd_req.id, nic_cmd_req.src_addr, nic_cmd_req.length);
+    if shape.pass {
+        let (unit, places) = (shape.unit_bits(), way.place.width);
+        let (slot, pass) = nic_cmd_req.fid.split_at(nic_command::SLOT_BITS);
+        let (low, high) = slot.split_at(unit + places);
+        commands.s.data = cat!(pass, low.slice(unit, places), asked);
+        if pass.any() && (low.slice(0, unit).any() || high != shape.buffer_base >> (unit + places)) {
+            commands.s.data[CommandFields::new(reads).wrong_address.at] = true;
+        }
+    } else {
+        commands.s.data = asked;
+    }
     commands.s.valid = nic_cmd_req.valid;
     nic_cmd_req.ready = commands.s.ready;
-    plans.s.data = commands::plan(reads, commands.m.data);
+    let (command, command_way) = commands.m.data.split_at(CommandFields::new(reads).width);
+    let plan = commands::plan(reads, command);
+    plans.s.data = if shape.pass { cat!(command_way, plan) } else { plan };
     plans.s.valid = commands.m.valid;
     commands.m.ready = plans.s.ready;
     /// Plans become reads.
-    reader.plan = plans.m;
+    let (planned, planned_way) = plans.m.data.split_at(PlanFields::new(reads).width);
+    reader.plan.data = planned;
+    reader.plan.handshake() = plans.m.handshake();
     room.need = reader.need;
     room.take = reader.take;
     reader.roomy = room.roomy;
@@ -258,10 +315,28 @@ fn update() {
     receiver.frame = frames.m;
     aligner.line = receiver.line;
     let keep_above = aligner.keep.slice(1, shape.axis().keep() - 1);
-    buffer.s.data = pack!(stored {
+    let filled = pack!(stored {
         data: aligner.data,
         keep_above
     });
+    buffer.s.data = if shape.pass {
+        /// Ways go with the frames that are read. There is a place for each, as for the frames.
+        ways.s.data = planned_way;
+        ways.s.valid = reader.frame.valid;
+        ways.m.ready = receiver.frame.ready;
+        sides.write(packet.valid, packet.place, packet.side);
+        let line = receiver.line;
+        let line_way = way.of(ways.m.data);
+        sides.read_enable = line.valid;
+        sides.read_addr = line_way.place;
+        /// Where the line in the aligner goes, and where the one before it went, whose frame may have a beat left.
+        let now = cat!(reg(line_way.pass), sides.read_data);
+        let before = reg(now);
+        let flush = reg_reset(reg_reset(line.valid && line.last && line.even, false), false);
+        cat!(if flush { before } else { now }, filled)
+    } else {
+        filled
+    };
     /// The frame that was coming in when the cluster was reset is forgotten.
     let forget = if shape.cluster_reset { path_reset } else { false };
     buffer.s.valid = forget || aligner.valid;
@@ -270,17 +345,40 @@ fn update() {
     room.dropped = aligner.valid && aligner.last && aligner.bad;
     room.dropped_beats = aligner.count;
     /// Frames; no beat is without its first byte.
-    let beat = stored.of(buffer.m.data);
+    let (stored_beat, route) = buffer.m.data.split_at(stored.width);
+    let beat = stored.of(stored_beat);
     m_axis_nic_tx.tdata = beat.data;
     m_axis_nic_tx.tkeep = cat!(beat.keep_above, true);
     m_axis_nic_tx.tlast = buffer.m.last;
-    m_axis_nic_tx.tvalid = buffer.m.valid;
     m_axis_nic_tx.tid = 0;
     m_axis_nic_tx.tdest = 0;
     m_axis_nic_tx.tuser = shape.tx_user;
-    buffer.m.ready = m_axis_nic_tx.tready;
-    let sent = buffer.m.valid && m_axis_nic_tx.tready;
-    room.sent = sent;
+    let (to_wire, passed) = if shape.pass {
+        let fields = shape.side().of(route.slice(0, side));
+        let to_host = route[side];
+        m_axis_nic_rx.tdata = beat.data;
+        m_axis_nic_rx.tkeep = cat!(beat.keep_above, true);
+        m_axis_nic_rx.tlast = buffer.m.last;
+        m_axis_nic_rx.tid = fields.id;
+        m_axis_nic_rx.tdest = fields.dest;
+        m_axis_nic_rx.tuser = cat!(fields.user, false);
+        m_axis_nic_rx.tvalid = buffer.m.valid && to_host;
+        buffer.m.ready = if to_host {
+            m_axis_nic_rx.tready
+        } else {
+            m_axis_nic_tx.tready
+        };
+        (
+            buffer.m.valid && !to_host,
+            m_axis_nic_rx.tvalid && m_axis_nic_rx.tready,
+        )
+    } else {
+        buffer.m.ready = m_axis_nic_tx.tready;
+        (buffer.m.valid, constant(lit(0, 1))[0])
+    };
+    m_axis_nic_tx.tvalid = to_wire;
+    let sent = to_wire && m_axis_nic_tx.tready;
+    room.sent = buffer.m.valid && buffer.m.ready;
     /// Answers. There is a place for what is known of every frame that waits for its answer.
     responder.answer = answers.m;
     dones.s.data = receiver.done;
@@ -294,7 +392,38 @@ fn update() {
     } else {
         false
     };
-    counters.events = cat!(sent && buffer.m.last, responder.events);
+    /// An answer that a reset of the cluster takes is none.
+    let events = if shape.cluster_reset {
+        responder.events & (!path_reset).repeat(commands::EVENTS)
+    } else {
+        responder.events
+    };
+    let lost = if shape.cluster_reset {
+        /// Commands and ends of frames are counted a clock later, so a reset takes those that are open two clocks after it.
+        let taken = reg_reset(nic_cmd_req.valid && nic_cmd_req.ready, false);
+        let complete = reg_reset(!forget && aligner.valid && aligner.last && !aligner.bad, false);
+        let failed = reg_reset(events.any(), false);
+        let was_reset = reg_reset(reg_reset(path_reset, false), false);
+        let lost = was_reset && open.any();
+        let bits = shape.open_bits();
+        let ended = sum([complete, failed, lost].map(|bit| bit.word()), bits);
+        *open = *open + taken.word().resize(bits) - ended;
+        lost
+    } else {
+        constant(lit(0, 1))[0]
+    };
+    let sent_last = sent && buffer.m.last;
+    counters.events = if shape.pass || shape.cluster_reset {
+        cat!(lost, passed && buffer.m.last, sent_last, events)
+    } else {
+        cat!(sent_last, events)
+    };
+    if shape.pass {
+        *egress_passed_o = counters.counts[PASSED];
+    }
+    if shape.cluster_reset {
+        *egress_dropped_reset_o = counters.counts[RESET];
+    }
     egress_frames_o = counters.counts[SENT];
     egress_read_error_o = counters.counts[commands::READ_ERROR];
     egress_refused_o = counters.counts[commands::REFUSED];

@@ -2,9 +2,12 @@
 
 use crate::axi::{AxiExtras, AxiShape, LENGTH_BITS, PAGE_BITS};
 use crate::entry::{Checked, ParameterError};
-use crate::stream::AxisShape;
+use crate::stream::{AxisShape, SideFields};
+use spinneret_regmap::pspin::{PACKET_BASE, PACKET_BYTES, nic_command};
 use spinneret_verilog::prelude::*;
 
+/// Commands that the path can have besides those that wait for their answer: in its queues, and read but not complete.
+const OPEN_MARGIN: usize = 16;
 /// Lines of a burst at most, if 4 KiB have more.
 const MOST_BURST_BITS: usize = 6;
 
@@ -122,6 +125,27 @@ pub struct EgressShape {
     /// 1: an input resets all but the frames that are complete, with the cluster.
     #[parameter(0, board = 1)]
     pub cluster_reset: bool,
+    /// 1: commands may pass frames to the host instead of the wire.
+    #[parameter(0, board = 1)]
+    pub pass: bool,
+    /// Width of tid of frames to the host in bits.
+    #[parameter(8, range = 1..=64)]
+    pub rx_id_width: usize,
+    /// Width of tdest of frames to the host in bits.
+    #[parameter(16, range = 1..=64)]
+    pub rx_dest_width: usize,
+    /// Width of tuser of frames to the host in bits.
+    #[parameter(97, range = 2..=256)]
+    pub rx_user_width: usize,
+    /// Address of the packet buffer, a multiple of its size.
+    #[parameter(PACKET_BASE as u64, range = 0..=(1_u64 << nic_command::SLOT_BITS) - 1)]
+    pub buffer_base: u64,
+    /// Bytes of the packet buffer, a power of two.
+    #[parameter(PACKET_BYTES as u64, range = 256..=1_u64 << nic_command::SLOT_BITS, power_of_two)]
+    pub buffer_size: u64,
+    /// Bytes at whose multiples the slots of the packet buffer start, a power of two.
+    #[parameter(128, range = 1..=128, power_of_two)]
+    pub slot_unit: u64,
 }
 
 impl EgressShape {
@@ -147,6 +171,10 @@ impl EgressShape {
             );
             return refuse("tx_user", reason);
         }
+        if !self.buffer_base.is_multiple_of(self.buffer_size) {
+            let reason = format!("it must be a multiple of buffer_size, {}", self.buffer_size);
+            return refuse("buffer_base", reason);
+        }
         Ok(())
     }
 
@@ -158,6 +186,46 @@ impl EgressShape {
             dest: self.tdest,
             user: self.tuser,
         }
+    }
+
+    /// Widths of the stream to the host.
+    pub(crate) fn rx_axis(self) -> AxisShape {
+        AxisShape {
+            data: self.data,
+            id: self.rx_id_width,
+            dest: self.rx_dest_width,
+            user: self.rx_user_width,
+        }
+    }
+
+    /// Side band of a packet.
+    pub(crate) fn side(self) -> SideFields {
+        SideFields::new(self.rx_axis())
+    }
+
+    /// Where the frame of a command goes.
+    pub(crate) fn way(self) -> WayFields {
+        WayFields::new(self.place_bits())
+    }
+
+    /// Bits of a slot's address below its place in the table of side bands.
+    pub(crate) fn unit_bits(self) -> usize {
+        self.slot_unit.trailing_zeros() as usize
+    }
+
+    /// Width of the place of a slot in the table of side bands.
+    pub(crate) fn place_bits(self) -> usize {
+        (self.buffer_size / self.slot_unit).trailing_zeros() as usize
+    }
+
+    /// Width of `field` of frames that may be passed, 0 without `pass`.
+    pub(crate) fn with_pass(self, width: usize) -> usize {
+        if self.pass { width } else { 0 }
+    }
+
+    /// Width of a number of commands that the path has taken and whose frames are not complete.
+    pub(crate) fn open_bits(self) -> usize {
+        bit_width(2 * self.commands + OPEN_MARGIN)
     }
 
     /// Widths of the AXI port.
@@ -187,6 +255,15 @@ impl EgressShape {
             id: self.command_id(),
         }
     }
+}
+
+/// Where the frame of a command goes.
+#[record(place: usize)]
+pub struct WayFields {
+    /// Place of its packet in the table of side bands.
+    pub place: Field<{ place }>,
+    /// It goes to the host, not to the wire.
+    pub pass: Field<1>,
 }
 
 /// A command in the queue.

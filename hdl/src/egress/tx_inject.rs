@@ -37,7 +37,10 @@
 //! `fpga/common/rtl/mqnic_interface_tx.v` for `TX_TAG_WIDTH`.
 
 use crate::entry::{Checked, Entry, ParameterError, Parameters as _, Values, Variant};
-use crate::stream::{AxisIn, AxisOut, AxisPack, AxisShape, AxisUnpack, FrameArbiter, ReadySlice, SkidBuffer};
+use crate::stream::{
+    AxisIn, AxisOut, AxisPack, AxisShape, AxisUnpack, FrameArbiter, FrameInHandles, FrameOutHandles,
+    ReadySlice, ReadySliceHandles, SkidBuffer,
+};
 use crate::{COUNTER_WIDTH, EventCounters};
 use spinneret_verilog::prelude::*;
 
@@ -127,10 +130,12 @@ impl TxInjectShape {
     }
 }
 
-/// Inputs of the arbiter: the host's frames and ours.
-const HOST: usize = 0;
-const OURS: usize = 1;
-const STREAMS: usize = 2;
+/// Input of the arbiter for the host's frames.
+pub(super) const HOST: usize = 0;
+/// Input of the arbiter for ours.
+pub(super) const OURS: usize = 1;
+/// Inputs of the arbiter.
+pub(super) const STREAMS: usize = 2;
 
 /// Events that are counted.
 const CPL_OURS: usize = 0;
@@ -148,6 +153,18 @@ pub struct CompletionOut {
     pub valid: Wire<Out, bool>,
     /// The completion is taken in this cycle.
     pub ready: Wire<In, bool>,
+}
+
+/// A stream to the arbiter, through a slice that makes its ready a register.
+#[kernel]
+pub(super) fn through_slice(packed: &FrameOutHandles, slice: &ReadySliceHandles, input: &FrameInHandles) {
+    slice.s.data = cat!(packed.last, packed.data);
+    slice.s.valid = packed.valid;
+    packed.ready = slice.s.ready;
+    input.data = slice.m.data.slice(0, packed.data.width());
+    input.last = slice.m.data[packed.data.width()];
+    input.valid = slice.m.valid;
+    slice.m.ready = input.ready;
 }
 
 /// Joins the cluster's frames with Corundum's, and hides their completions from Corundum.
@@ -193,14 +210,7 @@ fn update() {
     host.s_axis = s_axis_nic_tx;
     ours.s_axis = s_axis_pspin_tx;
     for (number, packed) in [(HOST, host.m), (OURS, ours.m)] {
-        let (slice, input) = (&slices[number], &arbiter.s[number]);
-        slice.s.data = cat!(packed.last, packed.data);
-        slice.s.valid = packed.valid;
-        packed.ready = slice.s.ready;
-        input.data = slice.m.data.slice(0, packed.data.width());
-        input.last = slice.m.data[packed.data.width()];
-        input.valid = slice.m.valid;
-        slice.m.ready = input.ready;
+        through_slice(&packed, &slices[number], &arbiter.s[number]);
     }
     /// Of our frames the error bit and the highest bit of the tag are 0.
     slices[OURS].s.data[shape.error_at()] = false;

@@ -21,9 +21,9 @@ pub use frame_fifo::FrameFifo;
 pub use output_queue::OutputQueue;
 pub use pass_fifo::PassFifo;
 pub use ports::{
-    AxisFields, AxisIn, AxisOut, AxisPack, AxisShape, AxisUnpack, FrameIn, FrameOut, StreamIn,
-    StreamInHandles, StreamOut,
+    AxisFields, AxisIn, AxisOut, AxisPack, AxisShape, AxisUnpack, FrameIn, FrameInHandles, FrameOut,
+    FrameOutHandles, PacketSideIn, PacketSideOut, SideFields, StreamIn, StreamInHandles, StreamOut,
 };
 pub use rate_limiter::{RateLimiterShape, SpinneretRateLimiter};
-pub use ready_slice::ReadySlice;
+pub use ready_slice::{ReadySlice, ReadySliceHandles};
 pub use skid_buffer::SkidBuffer;

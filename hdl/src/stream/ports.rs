@@ -72,6 +72,28 @@ pub struct AxisFields {
     pub user: Field<{ shape.user }>,
 }
 
+/// The side band of a frame without its error bit, bit 0 of tuser.
+#[record(shape: AxisShape)]
+pub struct SideFields {
+    /// tid.
+    pub id: Field<{ shape.id }>,
+    /// tdest.
+    pub dest: Field<{ shape.dest }>,
+    /// tuser without bit 0; tuser has 2 bits at least.
+    pub user: Field<{ shape.user - 1 }>,
+}
+
+/// The side band of a packet in the packet buffer, out of a block.
+#[interface(PacketSideIn, place: usize, side: usize)]
+pub struct PacketSideOut {
+    /// Bits of the address of the packet's slot in which slots differ.
+    pub place: Wire<Out, { place }>,
+    /// Side band of its frame, as [`SideFields`] says.
+    pub side: Wire<Out, { side }>,
+    /// A packet is announced in this cycle.
+    pub valid: Wire<Out, bool>,
+}
+
 /// An AXI4-Stream out of a block.
 #[interface(AxisIn, shape: AxisShape)]
 pub struct AxisOut {

@@ -43,6 +43,7 @@ impl ConsoleShape {
             rules: self.rules,
             message_id_network_order: true,
             ip_relative: false,
+            side_band: false,
         }
     }
 }

@@ -67,6 +67,8 @@ pub mod egress {
         egress 2, "refused", "commands", "Commands that were refused.";
         egress 3, "completions", "frames", "Completions of our own frames, which the host does not see.";
         egress 4, "tag_conflicts", "frames", "Frames of the host with a tag of the cluster's frames.";
+        egress 5, "passed", "frames", "Frames that handlers passed to the host.";
+        egress 6, "dropped_reset", "commands", "Commands that a reset of the clusters took before their frame was complete.";
     };
 
     /// Offset of a counter, named as in the table; `None` if there is none of that name.
@@ -152,7 +154,15 @@ pub mod bar_access {
 }
 
 /// Names of counters that move when all is well, and of levels.
-const GOOD: [&str; 6] = ["matched", "bypassed", "hers", "frames", "completions", "bursts"];
+const GOOD: [&str; 7] = [
+    "matched",
+    "bypassed",
+    "hers",
+    "frames",
+    "completions",
+    "passed",
+    "bursts",
+];
 
 /// Whether a counter moves only when something went wrong.
 pub(crate) fn counts_errors(counter: &Register) -> bool {

@@ -59,9 +59,10 @@ impl Crossing {
     /// The clocks that it takes, for a frame of that size.
     pub fn clocks(self, size: usize) -> u64 {
         match self {
-            // The matching engine sees two beats of a packet before its first one goes on, if there are two.
-            Self::Packet if size <= BEAT_BYTES => 5,
-            Self::Packet => 6,
+            // The matching engine sees two beats of a packet before its first one goes on, if there are two. Joining passed
+            // frames takes one clock.
+            Self::Packet if size <= BEAT_BYTES => 6,
+            Self::Packet => 7,
             Self::Frame | Self::Completion => 1,
             Self::OtherPacket | Self::OtherFrame | Self::OtherCompletion => 0,
         }

@@ -30,6 +30,33 @@ pub struct Setup {
     pub tx_user: u128,
     /// Whether the last error can be cleared.
     pub error_clear: bool,
+    /// The slots whose packets can be passed to the host, if frames can be passed.
+    pub slots: Option<Slots>,
+}
+
+/// The packet buffer of a path that passes frames, and the side band of those.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Slots {
+    /// Address of the buffer.
+    pub base: u64,
+    /// Its bytes.
+    pub size: u64,
+    /// Bytes at whose multiples slots start.
+    pub unit: u64,
+    /// Widths of tid, tdest, and of tuser without its error bit.
+    pub widths: [u32; 3],
+}
+
+impl Slots {
+    /// The address of slot number `number`, modulo their number.
+    pub fn address(&self, number: u64) -> u64 {
+        self.base + number % (self.size / self.unit) * self.unit
+    }
+
+    /// Whether a slot can start at that address.
+    pub fn has(&self, address: u64) -> bool {
+        address.is_multiple_of(self.unit) && (self.base..self.base + self.size).contains(&address)
+    }
 }
 
 impl Setup {
@@ -50,6 +77,16 @@ impl Setup {
             commands: get("commands"),
             tx_user: get("tx_user").into(),
             error_clear: get("error_clear") == 1,
+            slots: (get("pass") == 1).then(|| Slots {
+                base: get("buffer_base"),
+                size: get("buffer_size"),
+                unit: get("slot_unit"),
+                widths: [
+                    get("rx_id_width") as u32,
+                    get("rx_dest_width") as u32,
+                    get("rx_user_width") as u32 - 1,
+                ],
+            }),
         }
     }
 
@@ -103,6 +140,8 @@ pub struct Stimulus {
     pub faults: LineFaults,
     /// Backpressure of the wire.
     pub wire: Pause,
+    /// Backpressure of the host.
+    pub host: Pause,
     /// Cycles in which the last error is cleared: those that would be a pause.
     pub clear: Pause,
 }
@@ -143,6 +182,7 @@ pub fn stimuli() -> Vec<(&'static str, Stimulus)> {
                 latency: latency(1, 30),
                 faults: LineFaults::Random(20),
                 wire: random(30),
+                host: random(30),
                 clear: clear.clone(),
             },
         ),
@@ -155,6 +195,7 @@ pub fn stimuli() -> Vec<(&'static str, Stimulus)> {
                 latency: latency(1, 100),
                 faults: LineFaults::Random(10),
                 wire: bursty(60, 100),
+                host: bursty(30, 100),
                 clear: clear.clone(),
             },
         ),

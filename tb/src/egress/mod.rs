@@ -1,7 +1,8 @@
 //! The egress path, `pspin_egress_datapath`, between bus models and its reference model.
 //!
 //! ```text
-//! Command --> ChannelSource --> [ path ] --> StreamSink: frames, byte by byte as the memory has them
+//! Command --> ChannelSource --> [ path ] --> StreamSinks: frames, byte by byte as the memory has them
+//!    side bands of packets --------^  |
 //!                                 |  |
 //!    AxiSlave, LineResponses: bursts <  > OutputMonitor: answers, errors, what never changes
 //! ```
@@ -16,13 +17,15 @@ use crate::bench::Finish;
 use crate::reference;
 use config::LineResponses;
 use model::{OutputMonitor, Reference, Shown};
+use spinneret_regmap::pspin::nic_command;
 use spinneret_sim::prelude::*;
 use spinneret_sim::stream::Pauses;
 use std::cell::RefCell;
+use std::collections::VecDeque;
 use std::rc::Rc;
 
-pub use config::{LineFaults, PIECE, Setup, Stimulus, stimuli};
-pub use model::{Command, Fault, Outcome, random_command};
+pub use config::{LineFaults, PIECE, Setup, Slots, Stimulus, stimuli};
+pub use model::{Command, Fault, Outcome, Side, Way, random_command};
 
 /// Cycles within which something has to happen.
 const PATIENCE: u64 = 100_000;
@@ -40,6 +43,8 @@ pub struct EgressBench<M: Model> {
     pub slave: AxiSlave,
     /// The wire.
     pub wire: StreamSink,
+    /// The host, if frames can be passed.
+    pub host: Option<StreamSink>,
     /// The last frame that came out.
     pub last_frame: Option<Received>,
     /// The last answer: cycle and id.
@@ -53,7 +58,12 @@ pub struct EgressBench<M: Model> {
     cleared: bool,
     /// Lines that were read before the last reset.
     lines_before: u64,
-    in_frame: bool,
+    /// Sinks in whose frames there may be no pause: the wire, the host.
+    in_frame: [bool; 2],
+    /// Side bands that are not announced yet.
+    announcements: VecDeque<(u64, Side)>,
+    /// Slots that were used.
+    used_slots: u64,
 }
 
 impl<M: Model> EgressBench<M> {
@@ -76,6 +86,7 @@ impl<M: Model> EgressBench<M> {
         };
         let slave = sim.axi_read_slave("m_axi_pspin_no", slave);
         let wire = sim.sink("m_axis_nic_tx", stimulus.wire);
+        let host = setup.slots.map(|_| sim.sink("m_axis_nic_rx", stimulus.host));
         let monitor = reference::attach(&mut sim, OutputMonitor::default());
         let clear = sim
             .dut
@@ -88,6 +99,7 @@ impl<M: Model> EgressBench<M> {
             commands,
             slave,
             wire,
+            host,
             last_frame: None,
             last_answer: None,
             responses,
@@ -98,7 +110,9 @@ impl<M: Model> EgressBench<M> {
             clears,
             cleared: false,
             lines_before: 0,
-            in_frame: false,
+            in_frame: [false; 2],
+            announcements: VecDeque::new(),
+            used_slots: 0,
             sim,
         };
         assert_eq!(bench.clear.is_some(), setup.error_clear, "the input that clears");
@@ -124,11 +138,47 @@ impl<M: Model> EgressBench<M> {
     /// Sends a command; its frame has the bytes that the memory holds now.
     pub fn send(&mut self, command: Command) {
         // Drive don't-care inputs with random values.
-        let [nid, fid] = [(); 2].map(|()| u64::from(self.rng.random::<u32>()));
+        let [nid, any] = [(); 2].map(|()| self.rng.random::<u32>());
         let user_ptr = self.rng.random();
-        let Command { id, source, length } = command;
-        self.commands.send(&[id, nid, fid, source, length, user_ptr]);
-        self.reference.send(command, &self.slave.memory());
+        let Command {
+            id, source, length, ..
+        } = command;
+        let mut side = None;
+        let fid = match (command.way, self.setup.slots) {
+            (_, None) => any,
+            (Way::Wire, _) => any & !nic_command::PASS,
+            (Way::Host, Some(slots)) => {
+                // No two commands that are under way have the same slot.
+                self.used_slots += 1;
+                let slot = slots.address(self.used_slots);
+                let widths = slots.widths;
+                let announced = *side.insert(Side::random(&mut self.rng, widths));
+                self.announcements.push_back((slot, announced));
+                nic_command::PASS | slot as u32
+            }
+            (Way::NoSlot(address), _) => nic_command::PASS | address,
+        };
+        self.commands
+            .send(&[id, nid.into(), fid.into(), source, length, user_ptr]);
+        self.reference.send(command, side, &self.slave.memory());
+    }
+
+    /// Announces the next side band, if there is one; what is not valid is random.
+    fn drive_announcement(&mut self) {
+        let Some(slots) = self.setup.slots else {
+            return;
+        };
+        let next = self.announcements.pop_front();
+        let (slot, side) = next.unwrap_or_else(|| {
+            let slot = slots.address(self.rng.random());
+            (slot, Side::random(&mut self.rng, slots.widths))
+        });
+        self.sim.set("packet_place", slot % slots.size / slots.unit);
+        let dut = self.sim.dut.instance_mut();
+        if let Some(port) = dut.find("packet_side") {
+            dut.set_value(port, side.packed(slots.widths));
+        }
+        self.sim.set("packet_valid", next.is_some());
     }
 
     /// Simulates a cycle and checks all outputs.
@@ -138,6 +188,7 @@ impl<M: Model> EgressBench<M> {
     pub fn cycle(&mut self) {
         let clears = self.clears.next(0);
         self.drive_clear(clears);
+        self.drive_announcement();
         self.sim.cycle();
         let observed = self.observe();
         self.sim.expect(observed);
@@ -163,7 +214,7 @@ impl<M: Model> EgressBench<M> {
         self.commands.set_pause(Pause::Never);
         self.slave.set_pauses(Pause::Never, Pause::Never);
         self.slave.set_latency(Latency::default());
-        self.wire.set_pause(Pause::Never);
+        sinks(&self.wire, self.host.as_ref()).for_each(|(_, sink)| sink.set_pause(Pause::Never));
         self.clears.set(Pause::Never);
         self.set_faults(LineFaults::Never);
     }
@@ -228,7 +279,38 @@ impl<M: Model> EgressBench<M> {
         assert_eq!(counter("egress_frames_o"), outcome.sent, "frames");
         assert_eq!(counter("egress_read_error_o"), outcome.read_errors, "read errors");
         assert_eq!(counter("egress_refused_o"), outcome.refused, "refused");
+        if self.host.is_some() {
+            assert_eq!(counter("egress_passed_o"), outcome.passed, "passed");
+        }
         outcome
+    }
+
+    /// Announces another side band for the slot that was used last, which a packet has again.
+    pub fn reuse_slot(&mut self) {
+        if let Some(slots) = self.setup.slots {
+            let side = Side::random(&mut self.rng, slots.widths);
+            self.announcements
+                .push_back((slots.address(self.used_slots), side));
+        }
+    }
+
+    /// Holds the cluster in reset for some cycles, in whatever the path does, and runs until all complete frames are out; the
+    /// number of commands that the reset took. All commands must have been taken, and the memory takes reads at once.
+    ///
+    /// # Panics
+    /// If the path has no such input, commands wait, or something comes out that should not.
+    pub fn hold_cluster(&mut self, cycles: u64) -> u64 {
+        assert!(self.commands.is_idle(), "commands wait");
+        self.sim.set("cluster_held", 1_u8);
+        for _ in 0..cycles {
+            self.cycle();
+            self.cleared = true;
+        }
+        self.sim.set("cluster_held", 0_u8);
+        self.run(4 * self.setup.buffer_beats);
+        self.responses.clear();
+        self.lines_before = self.slave.monitor().counts().data.beats;
+        self.reference.lose()
     }
 
     /// Resets the path in whatever it does, with the memory; commands that are not over are forgotten.
@@ -238,10 +320,11 @@ impl<M: Model> EgressBench<M> {
         self.commands.clear();
         self.slave.take_bursts();
         self.responses.clear();
-        self.wire.receive_all();
+        sinks(&self.wire, self.host.as_ref()).for_each(|(_, sink)| drop(sink.receive_all()));
+        self.announcements.clear();
         self.reference.reset();
         self.lines_before = self.slave.monitor().counts().data.beats;
-        (self.cleared, self.in_frame) = (false, false);
+        (self.cleared, self.in_frame) = (false, [false; 2]);
     }
 
     fn drive_clear(&mut self, high: bool) {
@@ -262,16 +345,29 @@ impl<M: Model> EgressBench<M> {
         } = self.monitor.borrow().shown;
         self.reference.step(self.cleared, answer, lines, last_error)?;
         self.last_answer = answer.map(|id| (cycle, id)).or(self.last_answer);
-        if self.in_frame && !self.wire.monitor().is_valid() {
-            return Err("there is a pause within a frame".into());
-        }
-        self.in_frame = !self.wire.is_between_frames();
-        while let Some(received) = self.wire.receive() {
-            self.reference.frame(&received.frame)?;
-            self.last_frame = Some(received);
+        for (to_host, sink) in sinks(&self.wire, self.host.as_ref()) {
+            let in_frame = &mut self.in_frame[usize::from(to_host)];
+            if *in_frame && !sink.monitor().is_valid() {
+                return Err("there is a pause within a frame".into());
+            }
+            *in_frame = !sink.is_between_frames();
+            while let Some(received) = sink.receive() {
+                self.reference.frame(&received.frame, to_host)?;
+                self.last_frame = Some(received);
+            }
         }
         Ok(())
     }
+}
+
+/// The sinks that there are, and whether each is the host.
+fn sinks<'a>(
+    wire: &'a StreamSink,
+    host: Option<&'a StreamSink>,
+) -> impl Iterator<Item = (bool, &'a StreamSink)> {
+    [(false, Some(wire)), (true, host)]
+        .into_iter()
+        .filter_map(|(to_host, sink)| Some((to_host, sink?)))
 }
 
 impl<M: Model> Finish for EgressBench<M> {
@@ -357,6 +453,7 @@ pub fn cycles_of_longest<M: Model>(bench: &mut EgressBench<M>) -> u64 {
             id: number % bench.setup.ids,
             source: 0,
             length: bench.setup.max_frame,
+            way: Way::Wire,
         });
     }
     bench.run_until_frames(before + 1);
@@ -449,6 +546,7 @@ fn command<M: Model>(bench: &EgressBench<M>, size: u64, place: Place, number: u6
         id: number % bench.setup.ids,
         source,
         length: size,
+        way: Way::Wire,
     }
 }
 

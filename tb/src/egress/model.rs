@@ -10,6 +10,8 @@ crate::counts! {
     pub struct Outcome {
         /// Frames that were sent.
         pub sent: u64,
+        /// Frames that were passed to the host.
+        pub passed: u64,
         /// Commands whose read failed.
         pub read_errors: u64,
         /// Commands that were refused.
@@ -20,7 +22,7 @@ crate::counts! {
 impl Outcome {
     /// All values.
     pub fn commands(&self) -> u64 {
-        self.sent + self.read_errors + self.refused
+        self.sent + self.passed + self.read_errors + self.refused
     }
 }
 
@@ -28,6 +30,8 @@ impl Outcome {
 #[derive(Debug)]
 struct Pending {
     command: Command,
+    /// Side band of a frame that is passed.
+    side: Option<Side>,
     /// The first failure so far.
     fault: Option<Fault>,
     /// Bursts that were not seen yet.
@@ -72,16 +76,23 @@ impl Reference {
         *self = Self::new(self.setup);
     }
 
+    /// A reset of the cluster takes all commands that are not over; their number.
+    pub(super) fn lose(&mut self) -> u64 {
+        self.lines = 0;
+        self.pending.drain(..).count() as u64
+    }
+
     /// Commands that are not over.
     pub(super) fn under_way(&self) -> usize {
         self.pending.len()
     }
 
     /// A command is on its way; its bytes are those of the memory.
-    pub(super) fn send(&mut self, command: Command, memory: &Memory) {
+    pub(super) fn send(&mut self, command: Command, side: Option<Side>, memory: &Memory) {
         let fault = command.refusal(&self.setup);
         let mut pending = Pending {
             command,
+            side,
             fault,
             bursts: VecDeque::new(),
             lines: self.lines,
@@ -176,7 +187,7 @@ impl Reference {
     }
 
     /// A frame came out.
-    pub(super) fn frame(&mut self, frame: &Frame) -> Result<(), String> {
+    pub(super) fn frame(&mut self, frame: &Frame, to_host: bool) -> Result<(), String> {
         let mut next = self
             .pending
             .iter_mut()
@@ -198,11 +209,21 @@ impl Reference {
                 frame.bytes.len()
             ));
         }
-        if (frame.id, frame.dest, frame.user, frame.null_last) != (0, 0, self.setup.tx_user, false) {
-            return Err(format!("the frame of {command:x?} has a wrong side band"));
+        if to_host != pending.side.is_some() {
+            return Err(format!("the frame of {command:x?} goes the wrong way"));
+        }
+        let wanted = pending.side.map_or((0, 0, self.setup.tx_user), Side::signals);
+        if (frame.id, frame.dest, frame.user) != wanted || frame.null_last {
+            return Err(format!(
+                "the frame of {command:x?} has a wrong side band: {wanted:x?}"
+            ));
         }
         pending.sent = true;
-        self.outcome.sent += 1;
+        if to_host {
+            self.outcome.passed += 1;
+        } else {
+            self.outcome.sent += 1;
+        }
         self.forget();
         Ok(())
     }
@@ -273,6 +294,52 @@ pub struct Command {
     pub source: u64,
     /// Number of bytes.
     pub length: u64,
+    /// Where its frame goes.
+    pub way: Way,
+}
+
+/// Where the frame of a command goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// To the wire.
+    Wire,
+    /// To the host, with the side band of a packet.
+    Host,
+    /// To the host, but no slot starts at this address.
+    NoSlot(u32),
+}
+
+/// The side band of a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Side {
+    /// tid.
+    pub id: u64,
+    /// tdest.
+    pub dest: u64,
+    /// tuser without its error bit.
+    pub user: u128,
+}
+
+impl Side {
+    /// A random one with these widths of tid, tdest, and of tuser without its error bit.
+    pub fn random(rng: &mut ChaCha8Rng, widths: [u32; 3]) -> Self {
+        let [id, dest, user] = widths.map(|width| rng.random::<u128>() >> (128 - width));
+        Self {
+            id: id as u64,
+            dest: dest as u64,
+            user,
+        }
+    }
+
+    /// As the path takes it: {tuser, tdest, tid}.
+    pub fn packed(self, [id, dest, _]: [u32; 3]) -> u128 {
+        self.user << (id + dest) | u128::from(self.dest) << id | u128::from(self.id)
+    }
+
+    /// tid, tdest and tuser of the frame.
+    fn signals(self) -> (u64, u64, u128) {
+        (self.id, self.dest, self.user << 1)
+    }
 }
 
 /// Why a command fails.
@@ -320,6 +387,9 @@ impl Command {
         if self.length == 0 || self.length > setup.max_frame {
             return Some(Fault::Length);
         }
+        if matches!(self.way, Way::NoSlot(_)) {
+            return Some(Fault::Address);
+        }
         let end = u128::from(self.source) + u128::from(self.length);
         (end > u128::from(setup.address_end())).then_some(Fault::Address)
     }
@@ -359,6 +429,29 @@ pub fn random_command(rng: &mut ChaCha8Rng, setup: &Setup, pieces: &[u64]) -> Co
         id: rng.random_range(0..setup.ids),
         source,
         length,
+        way: random_way(rng, setup),
+    }
+}
+
+fn random_way(rng: &mut ChaCha8Rng, setup: &Setup) -> Way {
+    let Some(slots) = setup.slots else {
+        return Way::Wire;
+    };
+    match rng.random_range(0..100) {
+        0..50 => Way::Wire,
+        50..98 => Way::Host,
+        _ => {
+            let address = match rng.random_range(0..3) {
+                0 => rng.random_range(slots.base..slots.base + slots.size),
+                1 => slots.base - slots.unit,
+                _ => slots.base + slots.size,
+            };
+            if slots.has(address) {
+                Way::Host
+            } else {
+                Way::NoSlot(address as u32)
+            }
+        }
     }
 }
 
@@ -379,7 +472,7 @@ fn random_length(rng: &mut ChaCha8Rng, setup: &Setup) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{Command, Fault};
+    use super::{Command, Fault, Way};
     use crate::egress::Setup;
     use spinneret_models::PspinEgressDatapath;
 
@@ -391,6 +484,7 @@ mod tests {
                 id: 0,
                 source,
                 length,
+                way: Way::Wire,
             }
             .refusal(&setup)
         };

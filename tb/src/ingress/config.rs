@@ -13,6 +13,8 @@ pub struct Setup {
     pub beat_bytes: usize,
     /// Width of `tuser` in bits.
     pub user_bits: u32,
+    /// Widths of `tid` and `tdest` in bits, if packets are announced with their side band.
+    pub side_bits: Option<[u32; 2]>,
     /// The matching engine.
     pub matcher: MatcherParams,
     /// Width of the message id in a HER in bits.
@@ -53,6 +55,8 @@ impl Setup {
         Self {
             beat_bytes,
             user_bits: get("user_width") as u32,
+            side_bits: (get("side_band") == 1)
+                .then(|| ["id_width", "dest_width"].map(|name| get(name) as u32)),
             matcher: parameters.matcher(),
             her_message_id_bits: get("her_message_id_width") as u32,
             context_in_message_id: get("context_in_message_id") == 1,

@@ -25,12 +25,14 @@ pub use round::{
 pub use slots::{Cause, Class, Counters, Drops, Occupancy, Refusals, Release, Slot, SlotMap, SlotRange};
 
 use crate::bench::Finish;
-use model::{HER_FIELDS, Model as Reference, SlotUses};
+use crate::reference;
+use model::{Announced, HER_FIELDS, Model as Reference, SlotUses};
 use packet::packet_source;
 use slots::{CounterPorts, Releases};
 use spinneret_packets::matching::drive_rules;
 use spinneret_packets::reference::matcher::{MatchResult, RuleTable};
 use spinneret_sim::prelude::*;
+use std::cell::RefCell;
 use std::rc::Rc;
 
 /// Cycles in which everything inside comes out once the input stands still, with the longest pauses of any test.
@@ -56,6 +58,8 @@ pub struct IngressBench<M: Model> {
     releases: Releases,
     uses: SlotUses,
     reference: Reference,
+    /// Side bands of packets, if they are announced.
+    announced: Option<Rc<RefCell<Announced>>>,
     counters: CounterPorts,
     arvalid: PortHandle,
     /// The counters at the last comparison.
@@ -96,6 +100,9 @@ impl<M: Model> IngressBench<M> {
         let (release, bad_frees) = (stimulus.release, stimulus.bad_frees);
         let releases = Releases::new(feedback, setup.slots, release, bad_frees, rng);
         let counters = CounterPorts::find(sim.dut.instance());
+        let announced = setup
+            .side_bits
+            .map(|_| reference::attach(&mut sim, Announced::new(setup.slots)));
         let arvalid = sim
             .dut
             .instance()
@@ -110,6 +117,7 @@ impl<M: Model> IngressBench<M> {
             releases,
             uses: SlotUses::new(&setup),
             reference: Reference::new(setup, stimulus.uncongested),
+            announced,
             counters,
             arvalid: arvalid.unwrap_or_else(|error| panic!("{error}")),
             base: Counters::default(),
@@ -295,7 +303,10 @@ impl<M: Model> IngressBench<M> {
         for used in failed {
             self.reference.fail(used)?;
         }
-        self.reference.her(&item.values, used, &self.slave.memory())?;
+        let announced = self.announced.as_ref();
+        let side = announced.and_then(|announced| announced.borrow().of(address));
+        self.reference
+            .her(&item.values, side, used, &self.slave.memory())?;
         self.releases.hold(used.slot, transfer, message_id);
         self.most_live = self.most_live.max(self.uses.live() as u64);
         Ok(())

@@ -3,7 +3,9 @@
 use super::config::{Contexts, FIELDS, Setup};
 use super::packet::Packet;
 use super::slots::{Cause, Class, Drops, Slot, SlotMap};
+use crate::reference::Pins;
 use spinneret_packets::reference::matcher::{MatchResult, ReferenceMatcher, RuleTable};
+use spinneret_regmap::pspin::PACKET_BYTES;
 use spinneret_sim::prelude::*;
 use std::collections::{HashMap, VecDeque};
 use std::rc::Rc;
@@ -140,12 +142,19 @@ impl Model {
         Ok(())
     }
 
-    /// The cluster takes a HER, the values of which are those of [`HER_FIELDS`] and of the context.
-    pub(super) fn her(&mut self, values: &[u64], used: Use, memory: &Memory) -> Result<(), String> {
+    /// The cluster takes a HER, the values of which are those of [`HER_FIELDS`] and of the context. `side` was announced last for
+    /// its slot.
+    pub(super) fn her(
+        &mut self,
+        values: &[u64],
+        side: Option<u128>,
+        used: Use,
+        memory: &Memory,
+    ) -> Result<(), String> {
         self.predicted.hers += 1;
         let mut first = None;
         while let Some(matched) = self.matched.pop_front() {
-            match self.compare(&matched, values, used, memory) {
+            match self.compare(&matched, values, side, used, memory) {
                 Ok(()) => return Ok(()),
                 Err(difference) if self.is_certain() => return Err(difference),
                 Err(difference) => drop(first.get_or_insert(difference)),
@@ -168,7 +177,14 @@ impl Model {
         self.predicted = Prediction::default();
     }
 
-    fn compare(&self, matched: &Matched, values: &[u64], used: Use, memory: &Memory) -> Result<(), String> {
+    fn compare(
+        &self,
+        matched: &Matched,
+        values: &[u64],
+        side: Option<u128>,
+        used: Use,
+        memory: &Memory,
+    ) -> Result<(), String> {
         let length = matched.packet.length();
         let text = |what: String| Err(format!("HER of a packet of {length} bytes: {what}"));
         let (Some(context), None) = (matched.context, matched.cause) else {
@@ -192,6 +208,12 @@ impl Model {
         {
             return text(format!("{name} is {found:#x}, not {wanted:#x}"));
         }
+        let wanted = self.setup.side_bits.map(|bits| matched.packet.side(bits));
+        if side != wanted {
+            return text(format!(
+                "its side band was announced as {side:x?}, not {wanted:x?}"
+            ));
+        }
         let fits_small = matched.packet.beats() <= self.setup.small_beats();
         let in_small = used.slot.class == Class::Small;
         if in_small && !fits_small || self.uncongested && fits_small && !in_small {
@@ -205,6 +227,48 @@ impl Model {
             Some(address) => text(format!("the byte at {address:#x} is wrong")),
             None => Ok(()),
         }
+    }
+}
+
+/// Side bands that were announced last, by the places of slots.
+#[derive(Debug)]
+pub(super) struct Announced {
+    /// Bytes at whose multiples slots start.
+    unit: u64,
+    sides: HashMap<u64, u128>,
+}
+
+impl Announced {
+    pub(super) fn new(map: SlotMap) -> Self {
+        let sizes = map[Class::Small].bytes | map[Class::Large].bytes;
+        Self {
+            unit: 1 << sizes.trailing_zeros(),
+            sides: HashMap::new(),
+        }
+    }
+
+    /// That of the packet in the slot at this address of the packet buffer.
+    pub(super) fn of(&self, slot: u64) -> Option<u128> {
+        let place = slot % u64::from(PACKET_BYTES) / self.unit;
+        self.sides.get(&place).copied()
+    }
+}
+
+impl crate::reference::Reference for Announced {
+    fn step(&mut self, pins: Pins<'_>) -> Result<(), String> {
+        if pins.high("packet_valid") {
+            self.sides
+                .insert(pins.value("packet_place"), pins.wide("packet_side"));
+        }
+        Ok(())
+    }
+
+    fn reset(&mut self) {
+        self.sides.clear();
+    }
+
+    fn inside(&self) -> usize {
+        0
     }
 }
 

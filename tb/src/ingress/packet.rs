@@ -121,6 +121,11 @@ impl Packet {
         }
     }
 
+    /// Its side band as it is announced, with `tid` and `tdest` of these widths: {tuser without the error bit, tdest, tid}.
+    pub fn side(&self, [id, dest]: [u32; 2]) -> u128 {
+        self.user >> 1 << (id + dest) | u128::from(self.dest) << id | u128::from(self.id)
+    }
+
     /// Its length in bytes, as `tkeep` says.
     pub fn length(&self) -> u64 {
         match self.odd {

@@ -23,5 +23,6 @@ mod pkt_match;
 mod pkt_match_ip;
 mod psdpram;
 mod reports;
+mod rx_inject;
 mod tx_inject;
 mod word_server;

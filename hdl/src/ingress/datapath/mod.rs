@@ -31,6 +31,8 @@
 //!   last beat.
 //! - **Backpressure**: only unmatched frames can stall the input. With `stall` a matched frame without room or slot does,
 //!   too, instead of being dropped.
+//! - **Side band**: with `side_band`, `packet` announces slot, tuser, tdest and tid of each packet, at the latest in the clock in
+//!   which its HER is there.
 //! - **Order**: frames at `m_axis_nic_rx` and HERs are in the order in which the frames came.
 //! - **Registers**: all outputs are registers.
 //! - **Reset** (`rstn` low) discards everything and frees all slots; reset the packet buffer's side of the AXI port and the
@@ -58,7 +60,7 @@ use crate::ingress::dma::engine as judge;
 use crate::ingress::her_gen::{ContextsIn, FeedbackIn, HerOut, PspinHerGen};
 use crate::ingress::pkt_match::PspinPktMatch;
 use crate::ingress::slots::SlotPool;
-use crate::stream::{AxisIn, AxisOut, Fifo, FifoConfig, FrameArbiter, PassFifo, ReadySlice};
+use crate::stream::{AxisIn, AxisOut, Fifo, FifoConfig, FrameArbiter, PacketSideOut, PassFifo, ReadySlice};
 use crate::{COUNTER_WIDTH, EventCounters};
 use spinneret_verilog::prelude::*;
 
@@ -160,12 +162,15 @@ pub struct PspinIngressDatapath {
     pub cluster_held: Optional<Wire<In, bool>, { shape.path.cluster_reset }>,
     /// Matched packets that a reset of the cluster took; only with `cluster_reset`.
     pub dropped_reset_o: Optional<Wire<Out, { COUNTER_WIDTH }>, { shape.path.cluster_reset }>,
+    /// Side band of every packet that is on its way to a HER, before the HER; only with `side_band`.
+    pub packet:
+        Optional<PacketSideOut<{ shape.slots.place().1 }, { matcher.side_width() }>, { matcher.side_band }>,
     matcher: Checked<PspinPktMatch<{ matcher }>>,
     valve: Optional<FrameValve<{ matcher.data }, { dma.meta() }>, { shape.path.cluster_reset }>,
     gate: Checked<AdmissionGate<{ shape.gate() }>>,
     pool: Checked<SlotPool<{ shape.slots }, { true }>>,
     engine: Checked<WriteEngine<{ dma }>>,
-    hers: Checked<PassFifo<{ queue(dma.packet(), dma.her_queue) }>>,
+    hers: Checked<PassFifo<{ queue(dma.packet() - matcher.side_width(), dma.her_queue) }>>,
     generator: PspinHerGen<{ her }>,
     /// Slots of packets that failed.
     failed: Checked<Fifo<{ queue(dma.address, dma.free_queue) }>>,
@@ -177,7 +182,7 @@ pub struct PspinIngressDatapath {
 
 #[kernel(PspinIngressDatapath)]
 fn update() {
-    let (address, length, tag) = (shape.dma.address, shape.dma.length, shape.dma.tag);
+    let (address, length, tag) = (shape.dma.address, shape.dma.length, shape.tag());
     let (small_beats, cluster_reset) = (shape.small_beats(), shape.path.cluster_reset);
     /// Reset of what lies after the matching engine.
     let path_reset = if cluster_reset {
@@ -223,10 +228,15 @@ fn update() {
     matched.data = cat!(rx.tuser[0], rx.tlast, rx.tkeep, rx.tdata);
     matched.valid = rx.tvalid;
     rx.tready = matched.ready;
-    known.data = cat!(
+    let measured = cat!(
         matcher.packet_meta_tag.slice(0, tag),
         matcher.packet_meta_size.slice(0, length)
     );
+    known.data = if shape.matcher.side_band {
+        cat!(*matcher.packet_meta_side, measured)
+    } else {
+        measured
+    };
     known.valid = matcher.packet_meta_valid;
     matcher.packet_meta_ready = known.ready;
     if cluster_reset {
@@ -261,7 +271,17 @@ fn update() {
     engine.meta = gate.meta_m;
     m_axi_pspin_ni = engine.m_axi;
     /// To the cluster.
-    hers.s = engine.good;
+    hers.s.data = engine.good.data.slice(0, address + length + tag);
+    hers.s.handshake() = engine.good.handshake();
+    if shape.matcher.side_band {
+        let (unit, places) = shape.slots.place();
+        packet.place = reg(engine.good.data.slice(unit, places));
+        packet.side = reg(engine
+            .good
+            .data
+            .slice(address + length + tag, shape.matcher.side_width()));
+        packet.valid = reg_reset(engine.good.valid && hers.s.ready, false);
+    }
     generator.gen_addr = hers.m.data.slice(0, address);
     generator.gen_len = hers.m.data.slice(address, length);
     generator.gen_tag = hers.m.data.slice(address + length, tag);

@@ -123,7 +123,8 @@ impl DatapathShape {
         );
         // A burst may be as long as the beats that are inspected anyway.
         let burst_beats = small_beats.max(2).next_power_of_two();
-        let dma = inner(&[("tag_width", tag), ("burst_beats", burst_beats)]);
+        let record = tag + matcher.side_width() as u64;
+        let dma = inner(&[("tag_width", record), ("burst_beats", burst_beats)]);
         let her = inner(&[
             ("tag_width", tag),
             ("tag_message_id_width", id),
@@ -144,6 +145,11 @@ impl DatapathShape {
             return Err(checked.refuse("large_slot_size", reason));
         }
         Ok(shape)
+    }
+
+    /// Width of the tag that goes to the HER generator; before it, a packet's tag is {side band, this}.
+    pub(super) fn tag(self) -> usize {
+        self.dma.tag - self.matcher.side_width()
     }
 
     /// Beats of a small slot.

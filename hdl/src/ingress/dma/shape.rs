@@ -30,7 +30,8 @@ pub struct DmaShape {
     #[parameter(32, board = 16, range = 13..=32, name = "length_width", verilog = "LEN_WIDTH")]
     pub length: usize,
     /// Width of a tag in bits.
-    #[parameter(64, range = 1..=128, name = "tag_width", verilog = "TAG_WIDTH")]
+    // The ingress path has the side band of a frame in it.
+    #[parameter(64, range = 1..=512, name = "tag_width", verilog = "TAG_WIDTH")]
     pub tag: usize,
     /// Largest ordinary frame in bytes; longer ones are written as well.
     #[parameter(1500, range = 64..=16384, verilog = "INGRESS_DMA_MTU")]

@@ -11,6 +11,8 @@
 //! With the option `ip_relative`, a `PayloadFinder` parallel to the input register tells the engine and the meter where the
 //! IP payload of the frame starts.
 //!
+//! With the option `side_band`, `packet_meta_side` has what tuser (without its error bit), tdest and tid were in the last beat.
+//!
 //! # Contract
 //! - **Behaviour**: a rule takes the 32-bit word at bytes 4*idx to 4*idx+3 of the frame in network
 //!   order, masks it, and matches if it lies between start and end. All rules but the last of a
@@ -49,7 +51,10 @@ pub use shape::MatchShape;
 pub(crate) use shape::{ENTRY, SIMULATED};
 
 use crate::entry::ParameterError;
-use crate::stream::{AxisIn, AxisOut, AxisPack, AxisUnpack, Fifo, FifoConfig, FrameDemux, OutputQueue};
+use crate::ingress::slots::delayed;
+use crate::stream::{
+    AxisIn, AxisOut, AxisPack, AxisUnpack, Fifo, FifoConfig, FrameDemux, OutputQueue, SideFields,
+};
 use payload::HEADER_BITS;
 use shape::HEADER_WORDS;
 use spinneret_verilog::prelude::*;
@@ -67,6 +72,8 @@ const META_MARGIN: usize = 5;
 /// Frames that still come when the decision queue says that it is nearly full: those of the first two, and the
 /// two that are in the engine.
 const DECISION_MARGIN: usize = 4;
+/// Cycles from the last beat in its register to the measures of its frame.
+const METER_CYCLES: usize = 3;
 /// Matched frames whose metadata can wait.
 const META_DEPTH: usize = 32;
 /// A buffer of more beats than this is block RAM.
@@ -82,7 +89,7 @@ const DISTRIBUTED_BEATS: usize = 64;
     option = shape.ip_relative,
     stored = FifoConfig::by_depth(packed, shape.buffer_beats(), DISTRIBUTED_BEATS).with_margin(BUFFER_MARGIN),
     ends = FifoConfig::distributed(1, shape.buffer_beats()).registered(),
-    meta = FifoConfig::distributed(32 + shape.message_id_width + 3, META_DEPTH).registered().with_margin(META_MARGIN),
+    meta = FifoConfig::distributed(shape.side_width() + 32 + shape.message_id_width + 3, META_DEPTH).registered().with_margin(META_MARGIN),
 )]
 pub struct PspinPktMatch {
     /// Clock.
@@ -117,6 +124,8 @@ pub struct PspinPktMatch {
     pub packet_meta_ready: Wire<In, bool>,
     /// Bit r of ruleset s, ruleset-major: the rule counts from the start of the IP payload, not of the frame.
     pub match_relative: Optional<Wire<In, { shape.all_rules() }>, { option }>,
+    /// Side band of a matched packet in its last beat, as [`SideFields`] says; only with `side_band`.
+    pub packet_meta_side: Optional<Wire<Out, { shape.side_width() }>, { shape.side_band }>,
     input: AxisPack<{ shape.axis() }>,
     /// The beat that came in, before anything looks at it.
     beat: Reg<{ packed }>,
@@ -234,12 +243,23 @@ fn update() {
     /// None of the queues can be full here: the input stops in time.
     decisions.s.data = engine.decide_matched.word();
     decisions.s.valid = engine.decide;
-    metas.s.data = cat!(
+    let mut meta = vec![
         meter.size,
         meter.message_id,
-        engine.end_of_message,
-        engine.ruleset
-    );
+        engine.end_of_message.word(),
+        engine.ruleset,
+    ];
+    if shape.side_band {
+        let side = SideFields::new(shape.axis());
+        let last = pack!(side {
+            id: beat.field(fields.id),
+            dest: beat.field(fields.dest),
+            user: beat.field(fields.user).slice(1, shape.user - 1),
+        });
+        // The meter measures as many cycles after the beat.
+        meta.insert(0, delayed(last, METER_CYCLES, reg)[METER_CYCLES - 1]);
+    }
+    metas.s.data = cat_all(&meta);
     metas.s.valid = meter.done & engine.matched;
     /// A beat leaves when its frame is decided.
     demux.s.data = buffer.m.data;
@@ -252,8 +272,12 @@ fn update() {
     m_axis_nic_rx = nic.m_axis;
     pspin.s = demux.m[PSPIN];
     m_axis_pspin_rx = pspin.m_axis;
-    /// Metadata: {size, message id, end of message, ruleset} in the queue.
-    let (tag, size) = metas.m.data.split_at(shape.message_id_width + 3);
+    /// Metadata: {side band, size, message id, end of message, ruleset} in the queue.
+    let tag_width = shape.message_id_width + 3;
+    let (tag, size) = metas.m.data.slice(0, tag_width + 32).split_at(tag_width);
+    if shape.side_band {
+        *packet_meta_side = metas.m.data.slice(tag_width + 32, shape.side_width());
+    }
     packet_meta_tag = tag.resize(shape.tag_width);
     packet_meta_size = size;
     packet_meta_valid = metas.m.valid;

@@ -2,7 +2,7 @@
 
 use super::PspinPktMatch;
 use crate::entry::{Checked, Entry, ParameterError, Parameters as _, Variant};
-use crate::stream::AxisShape;
+use crate::stream::{AxisShape, SideFields};
 use spinneret_verilog::prelude::*;
 
 /// Word of the frame that carries the message id (bytes 44 to 47: after the flags of SLMP).
@@ -59,6 +59,9 @@ pub struct MatchShape {
     /// 1: a rule may count from the start of the IPv4 or IPv6 payload, and the message id does.
     #[parameter(0, board = 1)]
     pub ip_relative: bool,
+    /// 1: an output has the side band of matched packets.
+    #[parameter(0, board = 1)]
+    pub side_band: bool,
 }
 
 impl MatchShape {
@@ -69,6 +72,10 @@ impl MatchShape {
                 "it must be at least {needed}: message id ({id}), end of message (1) and ruleset (2)"
             );
             return Err(checked.refuse("tag_width", reason));
+        }
+        if self.side_band && self.user < 2 {
+            let reason = "it must be at least 2 with side_band: the error bit and one more";
+            return Err(checked.refuse("user_width", reason.into()));
         }
         let most = MAX_BUFFER_BEATS / self.frame_beats();
         if self.buffer_frames > most {
@@ -85,6 +92,15 @@ impl MatchShape {
             id: self.id,
             dest: self.dest,
             user: self.user,
+        }
+    }
+
+    /// Width of the side band of a matched packet; 0 without the option.
+    pub(crate) fn side_width(self) -> usize {
+        if self.side_band {
+            SideFields::new(self.axis()).width
+        } else {
+            0
         }
     }
 

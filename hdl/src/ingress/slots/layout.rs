@@ -107,6 +107,20 @@ impl PoolLayout {
         }
     }
 
+    /// The largest power of two at whose multiples from `buffer_base` on all slots start, in bytes.
+    pub(crate) fn unit(self) -> u64 {
+        1 << (self.large_slot_size | self.small_slot_size).trailing_zeros()
+    }
+
+    /// The bits of an address in which slots differ: the lowest, and their number.
+    pub(crate) fn place(self) -> (usize, usize) {
+        let unit = self.unit();
+        (
+            unit.trailing_zeros() as usize,
+            address_width((self.buffer_size / unit) as usize),
+        )
+    }
+
     /// The suffix that distinguishes modules for different slots.
     pub(super) fn variant(self, tracked: bool) -> String {
         format!("{}_{}", self.large().name(), self.small().variant(tracked))

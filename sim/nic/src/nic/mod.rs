@@ -137,6 +137,8 @@ pub struct Out {
     pub bytes: Vec<u8>,
     /// On the wire: whether it is from the host, not from a handler.
     pub is_host: bool,
+    /// At the host: the number of the frame from the wire whose metadata it has, counted from 1 on.
+    pub received: Option<u64>,
 }
 
 /// The NIC.
@@ -166,6 +168,8 @@ pub struct Nic {
     /// Frames to the host that were dropped from the full queue.
     host_lost: u64,
     tag: u64,
+    /// Frames from the wire so far.
+    received: u64,
     /// Words of standard output for the report and for software, and how many were read so far.
     console: VecDeque<u32>,
     stdout: VecDeque<u32>,
@@ -250,6 +254,7 @@ impl Nic {
             host_out: VecDeque::new(),
             host_lost: 0,
             tag: 0,
+            received: 0,
             console: VecDeque::new(),
             stdout: VecDeque::new(),
             printed: 0,
@@ -348,7 +353,10 @@ impl Nic {
 
     /// A frame comes from the wire.
     pub fn receive(&mut self, bytes: Vec<u8>) {
-        self.rx.send(Frame::new(bytes));
+        // Its number is its time of arrival in tuser, above the error bit.
+        self.received += 1;
+        let user = u128::from(self.received) << 1;
+        self.rx.send(Frame::new(bytes).with_user(user));
     }
 
     /// Number of queued frames from the wire.
@@ -539,6 +547,7 @@ impl Nic {
                 at_ps,
                 bytes: packet.frame.bytes,
                 is_host: true,
+                received: Some((packet.frame.user >> 1) as u64),
             });
         }
         let clock = self.sim.edges(CORE);
@@ -550,6 +559,7 @@ impl Nic {
                 at_ps,
                 bytes: frame.frame.bytes,
                 is_host: tag & HOST_TAG != 0,
+                received: None,
             });
         }
         while let Some((_, tag)) = self.pending.pop_front_if(|(at, _)| *at <= clock) {

@@ -175,18 +175,21 @@ impl Recorder {
             .trace(|trace| trace.pass(Serial::WireIn, at_ps, "frame", packet));
     }
 
-    /// A frame that matched nothing went to the host.
+    /// A frame went to the host: one that matched nothing, or one that a handler passed.
     pub fn to_host(&mut self, at_ps: u64, bytes: &[u8]) {
         let frame = self.pairing.went(Destination::Host, digest(bytes));
         if let Some((_, since_ps)) = frame {
             self.tally.bypass.add(at_ps.saturating_sub(since_ps) / 1000);
+        } else {
+            self.tally.passed.add(bytes.len());
         }
         self.tally.to_host.add(bytes.len());
         self.tally.ends(at_ps);
         self.passed(at_ps, Stage::ToHost);
         let packet = Packet::frame(frame.map(|(number, _)| number), bytes.len());
+        let name = if frame.is_some() { "to host" } else { "passed" };
         self.files
-            .trace(|trace| trace.pass(Serial::ToHost, at_ps, "to host", packet));
+            .trace(|trace| trace.pass(Serial::ToHost, at_ps, name, packet));
     }
 
     /// The host sends a frame.

@@ -61,7 +61,9 @@ impl Pairing {
     pub(crate) fn went(&mut self, way: Destination, digest: u64) -> Option<(u64, u64)> {
         let start = self.after_last[way as usize].saturating_sub(self.first) as usize;
         let mut open = self.frames.iter().enumerate().skip(start);
-        let (place, _) = open.find(|(_, frame)| frame.digest == digest && !frame.taken)?;
+        // A matched frame at the host was passed by a handler, and its packet reached the cluster before.
+        let fits = |frame: &Frame| way == Destination::Cluster || frame.handler.is_none();
+        let (place, _) = open.find(|(_, frame)| frame.digest == digest && !frame.taken && fits(frame))?;
         if way == Destination::Cluster {
             let left_behind = self.frames.range(start..place);
             for handler in left_behind.filter_map(|frame| frame.handler) {

@@ -47,6 +47,8 @@ struct HandlerTally {
 pub(super) struct Tally {
     pub(super) wire_in: Traffic,
     pub(super) to_host: Traffic,
+    /// Frames of `to_host` that handlers passed.
+    pub(super) passed: Traffic,
     pub(super) from_host: Traffic,
     pub(super) sent: Traffic,
     pub(super) sent_host: Traffic,
@@ -200,6 +202,11 @@ impl Tally {
             stage("done with", self.freed, None),
             known("sent by handlers", &self.sent),
             known("to host", &self.to_host),
+        ]);
+        if self.passed.packets > 0 {
+            stages.push(known("passed by handlers", &self.passed));
+        }
+        stages.extend([
             known("from host", &self.from_host),
             known("sent by host", &self.sent_host),
         ]);
@@ -259,7 +266,8 @@ impl Tally {
 
     /// Packets from the wire that were lost.
     fn lost(&self) -> u64 {
-        let known = self.to_host.packets + self.freed + self.drops().values().sum::<u64>();
+        let bypassed = self.to_host.packets.saturating_sub(self.passed.packets);
+        let known = bypassed + self.freed + self.drops().values().sum::<u64>();
         self.wire_in.packets.saturating_sub(known)
     }
 
@@ -274,28 +282,28 @@ impl Tally {
                 "wire in",
                 self.wire_in.packets,
                 "ingress.matched + ingress.bypassed",
-                self.sum(&["matched", "bypassed"]),
+                self.sum(&["ingress.matched", "ingress.bypassed"]),
             ),
             (
                 out_in,
                 "to host",
                 self.to_host.packets,
-                "ingress.bypassed",
-                self.sum(&["bypassed"]),
+                "ingress.bypassed + egress.passed",
+                self.sum(&["ingress.bypassed", "egress.passed"]),
             ),
             (
                 out_in,
                 "to handlers",
                 self.came.packets,
                 "ingress.hers",
-                self.sum(&["hers"]),
+                self.sum(&["ingress.hers"]),
             ),
             (
                 out_in,
                 "done with",
                 self.freed,
                 "ingress.hers",
-                self.sum(&["hers"]),
+                self.sum(&["ingress.hers"]),
             ),
             (
                 out_in,
@@ -307,9 +315,9 @@ impl Tally {
             (
                 out_in,
                 "ingress.hers and dropped frames",
-                self.sum(&["hers"]).unwrap_or(0) + self.drops().values().sum::<u64>(),
+                self.sum(&["ingress.hers"]).unwrap_or(0) + self.drops().values().sum::<u64>(),
                 "ingress.matched",
-                self.sum(&["matched"]),
+                self.sum(&["ingress.matched"]),
             ),
         ];
         sums.into_iter()
@@ -321,12 +329,9 @@ impl Tally {
             .collect()
     }
 
-    /// Sum of counters of the ingress path, if all were read.
+    /// Sum of counters, if all were read.
     fn sum(&self, names: &[&str]) -> Option<u64> {
-        names
-            .iter()
-            .map(|name| self.counters.get(&format!("ingress.{name}")).copied())
-            .sum()
+        names.iter().map(|name| self.counters.get(*name).copied()).sum()
     }
 }
 

@@ -213,6 +213,122 @@ fn iperf_works_through_the_nic() {
     assert!(packets(&summary, "to host") > 500);
 }
 
+/// Sends queries in turn for an allowed name and another one, and prints how many of each were answered how.
+const DNS_CLIENT: &str = r#"
+import socket, struct, sys
+server, count = sys.argv[1], int(sys.argv[2])
+query = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+query.settimeout(5)
+answers = {}
+for number in range(2 * count):
+    name = "Host%d.%s" % (number, ("example.com", "example.net")[number % 2])
+    labels = b"".join(bytes([len(label)]) + label.encode() for label in name.split("."))
+    wanted = struct.pack(">HHHHHH", number, 0x0100, 1, 0, 0, 0) + labels + b"\0\0\1\0\1"
+    query.sendto(wanted, (server, 53))
+    answer = query.recv(512)
+    assert answer[:2] == wanted[:2] and answer[2] & 0x80, answer
+    key = (number % 2, answer[3] & 15)
+    answers[key] = answers.get(key, 0) + 1
+print(sorted(answers.items()))
+"#;
+
+/// A DNS server that has an answer to every query: names of the queries until one second passes without any.
+fn dns_server() -> thread::JoinHandle<Vec<String>> {
+    let socket = std::net::UdpSocket::bind("10.9.0.1:53").expect("port 53 is free at the NIC's address");
+    ok(socket.set_read_timeout(Some(Duration::from_secs(10))));
+    thread::spawn(move || {
+        let mut names = Vec::new();
+        let mut query = [0; 512];
+        while let Ok((bytes, client)) = socket.recv_from(&mut query) {
+            let mut labels = Vec::new();
+            let mut at = 12;
+            while query[at] != 0 {
+                let end = at + 1 + usize::from(query[at]);
+                labels.push(String::from_utf8_lossy(&query[at + 1..end]).into_owned());
+                at = end;
+            }
+            names.push(labels.join("."));
+            query[2..4].copy_from_slice(&[0x81, 0x80]);
+            ok(socket.send_to(&query[..bytes], client));
+            ok(socket.set_read_timeout(Some(Duration::from_secs(2))));
+        }
+        names
+    })
+}
+
+#[test]
+fn a_dns_server_gets_the_allowed_queries_only() {
+    const QUERIES: usize = 1000;
+    let Some(cable) = Cable::start("dnsfilter", "dns_filter", None) else {
+        return;
+    };
+    let server = dns_server();
+    let count = QUERIES.to_string();
+    let said = text(&ok(cable
+        .at_wire("python3", &["-c", DNS_CLIENT, "10.9.0.1", &count])
+        .output()));
+    let names = server.join().expect("the server answers");
+    // No error for the allowed name, REFUSED for the other one.
+    assert_eq!(said.trim(), format!("[((0, 0), {QUERIES}), ((1, 5), {QUERIES})]"));
+    assert_eq!(names.len(), QUERIES);
+    assert!(
+        names.iter().all(|name| name.ends_with(".example.com")),
+        "{names:?}"
+    );
+    let summary = cable.finish();
+    assert_eq!(packets(&summary, "passed by handlers"), QUERIES as u64);
+    assert_eq!(packets(&summary, "sent by handlers"), QUERIES as u64);
+}
+
+#[test]
+fn a_flood_of_connection_requests_ends_in_the_nic() {
+    /// Requests of the source that floods, and those that the filter lets through in a period.
+    const FLOOD: usize = 100;
+    const LIMIT: u64 = 16;
+    let Some(cable) = Cable::start("synfilter", "syn_filter", None) else {
+        return;
+    };
+    let wire = "synfilter-wire";
+    ok(cable
+        .at_wire("ip", &["addr", "add", "10.9.0.66/24", "dev", wire])
+        .output());
+    let server = std::net::TcpListener::bind("10.9.0.1:8080").expect("the port is free at the NIC's address");
+    ok(server.set_nonblocking(true));
+    let flood = format!(
+        "for n in $(seq {FLOOD}); do timeout 2 socat -u /dev/null TCP:10.9.0.1:8080,bind=10.9.0.66 & done; wait"
+    );
+    ok(cable.at_wire("bash", &["-c", &flood]).output());
+    let mut client = cable.at_wire("socat", &["-t5", "-", "TCP:10.9.0.1:8080,bind=10.9.0.2"]);
+    let client = client.stdin(Stdio::null()).stdout(Stdio::piped()).spawn();
+    let client = client.expect("socat is installed by ./dev setup");
+    let (mut flooded, mut served) = (0, false);
+    let since = Instant::now();
+    while !served {
+        assert!(
+            since.elapsed() < Duration::from_secs(10),
+            "the connection is not there"
+        );
+        match server.accept() {
+            Ok((mut connection, from)) if from.ip().to_string() == "10.9.0.2" => {
+                ok(std::io::Write::write_all(&mut connection, b"welcome"));
+                served = true;
+            }
+            Ok(_) => flooded += 1,
+            Err(_) => pause(10),
+        }
+    }
+    assert_eq!(text(&ok(client.wait_with_output())), "welcome");
+    let summary = cable.finish();
+    // A request that is not answered comes again after a second, so that the flood is in few periods.
+    let passed = packets(&summary, "passed by handlers");
+    assert!((LIMIT..4 * LIMIT).contains(&passed), "{passed} were passed");
+    assert!(
+        packets(&summary, "done with") >= passed + FLOOD as u64 - LIMIT,
+        "{summary}"
+    );
+    assert!(flooded <= passed, "{flooded} connections of {passed} requests");
+}
+
 #[test]
 fn removed_interfaces_are_reported() {
     let Some(cable) = Cable::start("downhost", "icmp_ping", None) else {

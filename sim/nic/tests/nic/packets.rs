@@ -72,6 +72,46 @@ fn handlers_answer_matched_packets_and_the_host_gets_the_others() {
     );
 }
 
+/// Requests for TCP connections, of which the filter passes some of each source, between frames that match nothing.
+#[test]
+fn passed_packets_reach_the_host_as_they_came() {
+    let mut nic = start("syn_filter", None, NicConfig::default());
+    let syn = |source: u8, bytes: usize| {
+        let mut frame = udp(1000, &vec![source; bytes]);
+        (frame[23], frame[29], frame[47]) = (6, source, 2);
+        frame
+    };
+    // Numbers of the frames that have to reach the host, with their bytes: a source may send 16 requests.
+    let mut wanted = Vec::new();
+    for number in 1..=200_u64 {
+        let source = number as u8 % 8;
+        let mut frame = syn(source, 30 + 7 * number as usize);
+        if source == 7 {
+            // With ACK it is no request.
+            frame[47] |= 0x10;
+        }
+        if source == 7 || number <= 16 * 8 {
+            wanted.push((number, frame.clone()));
+        }
+        nic.receive(frame);
+        pause(&mut nic);
+    }
+    let (wire, host) = finish(&mut nic);
+    assert!(wire.is_empty(), "{wire:?}");
+    let mut found: Vec<_> = host
+        .into_iter()
+        .map(|out| (out.received.unwrap_or(0), out.bytes))
+        .collect();
+    found.sort();
+    assert_eq!(found, wanted);
+    let unmatched = 200 / 8;
+    assert_eq!(get(&mut nic, ingress::offset("bypassed")), unmatched);
+    assert_eq!(
+        get(&mut nic, egress::offset("passed")),
+        wanted.len() as u32 - unmatched
+    );
+}
+
 #[test]
 fn frames_of_the_host_reach_the_wire() {
     let mut nic = start("udp_ping", None, NicConfig::default());

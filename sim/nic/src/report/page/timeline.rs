@@ -19,7 +19,7 @@ pub(crate) enum Stage {
     Freed,
     /// From a handler or the host to the wire.
     Sent,
-    /// To the host, without a match.
+    /// To the host, without a match or passed by a handler.
     ToHost,
 }
 
