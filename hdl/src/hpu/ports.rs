@@ -3,7 +3,7 @@
 use crate::entry::{Checked, ParameterError};
 use spinneret_verilog::prelude::*;
 
-/// Bits of an address that are known before its offer, the upper ones: regions of 8 bytes can be told apart.
+/// Upper bits of an address that are known before its offer: enough for regions of 8 bytes.
 pub const NEXT_ADDRESS: usize = 29;
 
 /// The data port of a pipeline.
