@@ -79,6 +79,9 @@ pub struct HpuCsrs {
     instret: Optional<Ram>,
 }
 
+/// Bit of `misa` of instructions that multiply and divide.
+const MULTIPLIES: u32 = 1 << 12;
+
 /// The register is one of those whose name is wanted.
 #[kernel]
 fn is_one_of(number: Sig, wanted: impl Fn(&str) -> bool) -> Sig<bool> {
@@ -192,11 +195,8 @@ fn update() {
     ];
     let constants = CSRS.iter().filter_map(|row| Some((row.name, row.value?)));
     let constants = constants.filter(|(_, value)| *value != 0).map(|(name, value)| {
-        let value = if name == "misa" {
-            value & !shape.missing_extensions()
-        } else {
-            value
-        };
+        let has_all = shape.multiplies || name != "misa";
+        let value = if has_all { value } else { value & !MULTIPLIES };
         (named(&[name]).at(6), constant(lit(value.into(), 32)))
     });
     let read = choices

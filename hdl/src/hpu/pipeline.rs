@@ -17,6 +17,7 @@
 //! - **Memory:** `m_valid` is an offer of this clock, and never depends on `m_ready`. With `m_refused` the instruction traps and
 //!   nothing happens; with `m_ready` the access takes place in this clock, and its word is due `memory_clocks` later; with neither
 //!   the same offer comes again in a later slot, unless the thread is stopped. Accesses of a thread are in the order of its program.
+//!   `next_address` tells the region of an offer one clock before it.
 //! - **Protection:** an access in user mode outside of the thread's ranges traps without an offer.
 //! - **Traps:** `mepc` is the address of the instruction, which has written nothing but the first half of a misaligned store; `mtval` the
 //!   address of a refused or misaligned access (of a second half that of its word), the pc for causes 1 and 3, else 0. `trap`
@@ -30,7 +31,8 @@
 use super::execute::{self, Operands};
 use super::memory::function_of;
 use super::{
-    HpuCsrs, HpuData, HpuDecoder, HpuDivider, HpuProgram, HpuRanges, HpuRegisters, HpuRvfi, HpuShape, UNITS,
+    HpuCsrs, HpuData, HpuDecoder, HpuDivider, HpuProgram, HpuRanges, HpuRegisters, HpuRvfi, HpuShape,
+    NEXT_ADDRESS, RangeWriteIn, UNITS,
 };
 use spinneret_isa::{Op, Unit, cause};
 use spinneret_verilog::prelude::*;
@@ -53,18 +55,12 @@ pub struct HpuPipeline {
     pub program_addr: Wire<In, { place }>,
     /// The word.
     pub program_data: Wire<In, 32>,
-    /// A protection range is set; see [`HpuRanges`].
-    pub range_write: Optional<Wire<In, bool>, { shape.ranges > 0 }>,
-    /// Thread of the range.
-    pub range_thread: Optional<Wire<In, { index }>, { shape.ranges > 0 }>,
-    /// Number of the range.
-    pub range_number: Optional<Wire<In, { address_width(shape.ranges) }>, { shape.ranges > 0 }>,
-    /// Its first grain of 64 bytes.
-    pub range_first: Optional<Wire<In, 23>, { shape.ranges > 0 }>,
-    /// The grain behind its last one.
-    pub range_end: Optional<Wire<In, 23>, { shape.ranges > 0 }>,
+    /// Protection ranges; see [`HpuRanges`].
+    pub range: Optional<RangeWriteIn<{ threads }, { shape.ranges }>, { shape.ranges > 0 }>,
     /// Loads, stores, atomic instructions.
     pub m: HpuData<{ threads }>,
+    /// Bits 31 to 3 of the address of an offer, one clock before it; anything if none follows.
+    pub next_address: Wire<Out, { NEXT_ADDRESS }>,
     /// A thread entered its trap handler.
     pub trap: Wire<Out, bool>,
     /// Which.
@@ -126,18 +122,13 @@ fn update() {
     registers.read[0] = cat!(thread.at(3), decoder.rs1);
     registers.read[1] = cat!(thread.at(3), decoder.rs2);
     let rs1 = staged("rs1", 3, decoder.rs1);
-    let has = |unit: &Unit| shape.multiplies || !matches!(unit, Unit::Multiply | Unit::Divide);
-    let unit = word_of(
-        UNITS
-            .iter()
-            .enumerate()
-            .map(|(bit, unit)| if has(unit) { decoder.m.unit[bit] } else { never }),
-    );
-    let units: Vec<_> = UNITS
-        .iter()
-        .enumerate()
-        .map(|(bit, name)| staged(&format!("is_{name:?}").to_lowercase(), 4, unit[bit]))
-        .collect();
+    let units = UNITS.iter().enumerate().map(|(bit, unit)| {
+        let is_there = shape.multiplies || !matches!(unit, Unit::Multiply | Unit::Divide);
+        let executes = if is_there { decoder.m.unit[bit] } else { never };
+        staged(&format!("is_{unit:?}").to_lowercase(), 4, executes)
+    });
+    let units: Vec<_> = units.collect();
+    let unit = word_of(units.iter().map(|unit| unit.at(4)));
     let has_unit = staged("has_unit", 4, unit.any());
     let rd = staged("rd", 4, decoder.m.rd);
     let function = staged("function", 4, decoder.m.function);
@@ -223,6 +214,7 @@ fn update() {
 
     // Stage 6: check.
     let address = staged("address", 6, found.sum.slice(0, 32));
+    next_address = address.at(6).slice(32 - NEXT_ADDRESS, NEXT_ADDRESS);
     let offset = address.at(6).slice(0, 2);
     let lanes = execute::strobes(offset, function.at(6).slice(0, 2));
     let crosses = reg(lanes.slice(4, 4).any());
@@ -232,11 +224,7 @@ fn update() {
         ranges.thread = thread.at(5);
         ranges.upper = upper_now.at(5);
         ranges.grain = address.at(6).slice(6, 26);
-        ranges.write = *range_write;
-        ranges.write_thread = *range_thread;
-        ranges.write_number = *range_number;
-        ranges.write_first = *range_first;
-        ranges.write_end = *range_end;
+        ranges.range = *range;
         is_memory(6) && csrs.is_data_user && !ranges.allowed
     } else {
         never
@@ -315,10 +303,14 @@ fn update() {
     };
     let sequential = shape.sequential_stage();
     let repeated = pc_of.at(sequential);
-    let next = next_or(if waits { repeated } else { next_pc.at(sequential) });
+    let following = if waits { repeated } else { next_pc.at(sequential) };
+    // Threads start where memory's answer, which comes late, is not on the path; nothing is redirected before.
+    let first_pc = constant(lit(shape.reset_vector() >> 1, 31));
+    let started_at = |pc: Sig| if all_started { pc } else { first_pc };
+    let is_last = sequential == threads - 1;
+    let next = next_or(if is_last { started_at(following) } else { following });
     let next_slot = (sequential..threads - 1).fold(next, |value, _| reg(value));
-    let first_pc = lit(shape.reset_vector() >> 1, 31);
-    pc = if all_started { next_slot } else { first_pc };
+    pc = if is_last { next_slot } else { started_at(next_slot) };
     issued = fetched.at(3)[0] && !(predicts && (redirects || waits));
 
     let is_half_done = offers && !m.refused && m.ready && is_first_half;

@@ -3,6 +3,9 @@
 use crate::entry::{Checked, ParameterError};
 use spinneret_verilog::prelude::*;
 
+/// Upper bits of an address that are known before its offer: enough for regions of 8 bytes.
+pub const NEXT_ADDRESS: usize = 29;
+
 /// The data port of a pipeline.
 ///
 /// An offer that is neither taken nor refused is made again in a later slot of its thread with the same values, unless the
@@ -141,11 +144,6 @@ impl HpuShape {
             self.memory_clocks,
             self.options()
         )
-    }
-
-    /// Bits of `misa` of extensions that the pipeline lacks: M.
-    pub(super) fn missing_extensions(&self) -> u32 {
-        if self.multiplies { 0 } else { 1 << 12 }
     }
 
     /// Suffixes for missing instructions and counters.

@@ -7,6 +7,21 @@ const GRAIN: usize = 23;
 const GRAIN_BITS: usize = 6;
 const PART_BITS: usize = 20;
 
+/// Sets a protection range.
+#[interface(RangeWriteIn, threads: usize, count: usize)]
+pub struct RangeWrite {
+    /// A range is set.
+    pub write: Wire<Out, bool>,
+    /// Whose.
+    pub thread: Wire<Out, { address_width(threads) }>,
+    /// Which.
+    pub number: Wire<Out, { address_width(count) }>,
+    /// Its first grain of 64 bytes.
+    pub first: Wire<Out, { GRAIN }>,
+    /// The grain after its last one.
+    pub end: Wire<Out, { GRAIN }>,
+}
+
 /// Protection ranges: the memory that user mode of each thread may access.
 ///
 /// An address is allowed if a range of its thread has it: `first <= address < end`, both in grains of 64 bytes. Ranges
@@ -33,15 +48,7 @@ pub struct HpuRanges {
     /// It is in one of these ranges.
     pub allowed: Wire<Out, bool>,
     /// A range is set.
-    pub write: Wire<In, bool>,
-    /// Whose.
-    pub write_thread: Wire<In, { index }>,
-    /// Which.
-    pub write_number: Wire<In, { address_width(count) }>,
-    /// Its first grain.
-    pub write_first: Wire<In, { GRAIN }>,
-    /// The grain behind its last one.
-    pub write_end: Wire<In, { GRAIN }>,
+    pub range: RangeWriteIn<{ threads }, { count }>,
     #[new(Ram::new(RamStyle::Distributed, 2 * threads, 2 * GRAIN).holding("zero", Vec::new()))]
     ranges: [Ram; half],
 }
@@ -49,14 +56,14 @@ pub struct HpuRanges {
 #[kernel(HpuRanges, suffix = format!("{threads}x{count}{}", if registers { "_registers" } else { "" }))]
 fn update() {
     let (low, high) = grain.split_at(GRAIN);
-    let hits = ranges.iter().enumerate().map(|(number, range)| {
-        let is_upper = write_number == number + half;
-        range.write(
-            write && (write_number == number || is_upper),
-            cat!(is_upper, write_thread),
-            cat!(write_end, write_first),
+    let hits = ranges.iter().enumerate().map(|(number, memory)| {
+        let is_upper = range.number == number + half;
+        memory.write(
+            range.write && (range.number == number || is_upper),
+            cat!(is_upper, range.thread),
+            cat!(range.end, range.first),
         );
-        let (first, end) = reg(range.read(0, cat!(upper, thread))).split_at(GRAIN);
+        let (first, end) = reg(memory.read(0, cat!(upper, thread))).split_at(GRAIN);
         low >= first && low < end
     });
     let is_inside = word_of(hits).any() && !high.any();

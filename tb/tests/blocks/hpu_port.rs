@@ -36,6 +36,8 @@ impl Offer {
 #[derive(Clone, Copy, Debug, Default)]
 struct Inputs {
     offer: Option<Offer>,
+    /// The address of the next clock's offer.
+    next_address: u32,
     trap: Option<usize>,
     l1_ready: bool,
     registers_ready: bool,
@@ -238,6 +240,7 @@ impl<M: Model> Bench<M> {
             sim.set("s_data", offer.data);
             sim.set("s_is_user", offer.is_user);
         }
+        sim.set("next_address", inputs.next_address >> 3);
         sim.set("trap", inputs.trap.is_some());
         sim.set("trap_thread", inputs.trap.unwrap_or(0) as u64);
         sim.set("l1_ready", inputs.l1_ready);
@@ -263,6 +266,15 @@ impl<M: Model> Bench<M> {
         };
         let data = get("data") as u32;
         Offer { kind, data, ..offer }
+    }
+
+    /// Simulates a clock before an offer, and that of the offer.
+    fn offer(&mut self, inputs: Inputs) -> Outputs {
+        self.clock(Inputs {
+            next_address: inputs.offer.map_or(0, |offer| offer.address),
+            ..Inputs::default()
+        });
+        self.clock(inputs)
     }
 
     /// Simulates a clock and compares it with the model.
@@ -353,18 +365,19 @@ fn random_offer(rng: &mut ChaCha8Rng, thread: usize, clusters: usize) -> Offer {
 fn random_traffic<M: Model>(run: &mut TestRun, cluster: usize, pipeline: usize) {
     let mut rng = run.rng("traffic");
     let mut bench = Bench::<M>::new(run, cluster, pipeline);
-    let mut offers = [None; THREADS];
+    let mut offers: [Option<Offer>; THREADS] = [None; THREADS];
     let mut traps = None;
     // Done, refused, far and not taken, dropped, done for the other pipeline.
     let mut seen = [0_u32; 5];
     for clock in 0..60_000 {
-        let thread = clock % THREADS;
-        let is_new = offers[thread].is_none() && clock < 59_000;
+        let (thread, next) = (clock % THREADS, (clock + 1) % THREADS);
+        let is_new = offers[next].is_none() && clock < 59_000;
         if is_new && rng.random_bool(0.8) {
-            offers[thread] = Some(random_offer(&mut rng, thread, bench.reference.clusters));
+            offers[next] = Some(random_offer(&mut rng, next, bench.reference.clusters));
         }
         let mut inputs = Inputs {
             offer: offers[thread],
+            next_address: offers[next].map_or_else(|| rng.random(), |offer| offer.address),
             trap: traps.take(),
             l1_ready: rng.random(),
             registers_ready: rng.random(),
@@ -432,18 +445,18 @@ fn the_outcome_of_a_stopped_thread_is_dropped() {
         |run| Bench::<HpuPort>::new(run, 0, 0),
         |bench| {
             let far_done = Some((2, 5, false));
-            bench.clock(load(2, HANDLER_BASE));
+            bench.offer(load(2, HANDLER_BASE));
             let mut taken = Inputs::default();
             (taken.far_ready, taken.trap) = (true, Some(2));
             assert!(bench.clock(taken).far.is_some());
             // The next one waits for the outcome of the first one, which it does not get.
-            assert!(!bench.clock(load(2, PACKET_BASE)).ready);
+            assert!(!bench.offer(load(2, PACKET_BASE)).ready);
             assert!(bench.clock(Inputs::default()).far.is_none());
             bench.clock(Inputs {
                 far_done,
                 ..Inputs::default()
             });
-            assert!(!bench.clock(load(2, PACKET_BASE)).ready);
+            assert!(!bench.offer(load(2, PACKET_BASE)).ready);
             taken.trap = None;
             assert_eq!(
                 bench.clock(taken).far.map(|offer| offer.address),
@@ -453,7 +466,7 @@ fn the_outcome_of_a_stopped_thread_is_dropped() {
                 far_done,
                 ..Inputs::default()
             });
-            assert!(bench.clock(load(2, PACKET_BASE)).ready);
+            assert!(bench.offer(load(2, PACKET_BASE)).ready);
             bench.clock(Inputs::default());
             assert_eq!(bench.clock(Inputs::default()).read_data, Some(5));
             bench.under_way.clear();
@@ -477,7 +490,7 @@ fn other_addresses_are_refused_by_the_second_offer() {
                 0x2000_0000,
             ] {
                 for is_first in [true, false] {
-                    let outputs = bench.clock(load(1, address));
+                    let outputs = bench.offer(load(1, address));
                     assert!(!outputs.ready && outputs.refused != is_first, "{address:#x}");
                 }
             }

@@ -107,15 +107,16 @@ fn update() {
         pipeline.program_addr = program_address;
         pipeline.program_data = program_data;
         let range = driver.range;
-        *pipeline.range_write = range.write && range.hpu[THREAD] == (index != 0);
-        *pipeline.range_thread = range.hpu.slice(0, THREAD);
-        *pipeline.range_number = range.number;
-        *pipeline.range_first = range.first;
-        *pipeline.range_end = range.end;
+        pipeline.range.write = range.write && range.hpu[THREAD] == (index != 0);
+        pipeline.range.thread = range.hpu.slice(0, THREAD);
+        pipeline.range.number = range.number;
+        pipeline.range.first = range.first;
+        pipeline.range.end = range.end;
 
         port.cluster = number;
         port.pipeline = index as u64;
         port.s = pipeline.m;
+        port.next_address = pipeline.next_address;
         port.trap = pipeline.trap;
         port.trap_thread = pipeline.trap_thread;
         l1.words[index] = port.l1;

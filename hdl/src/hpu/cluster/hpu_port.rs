@@ -15,13 +15,14 @@
 //! - **Instruction cache:** its registers take stores of machine mode, which do nothing.
 //! - **All else is refused**, by the thread's second offer.
 //! - **Trap:** when a thread traps, the outcome of its far access is dropped, now or when it comes. Its next far access waits for that.
-//! - **Paths:** `s_ready` and `s_refused` are a level of logic behind `l1_ready`, `registers_ready` and `registers_refused`, and
-//!   three behind registers.
+//! - **Early address:** `next_address` comes one clock before an offer, so that its region is known when it comes.
+//! - **Paths:** `s_ready` and `s_refused` are a level of logic after `l1_ready`, `registers_ready` and `registers_refused`, and
+//!   two after registers.
 //! - **Reset** forgets all requests: `far` is reset with this block.
 
 use super::{FarAccess, L1Words, PIPELINES, RegisterAccess, THREAD, THREADS};
 use crate::entry::Entry;
-use crate::hpu::HpuDataIn;
+use crate::hpu::{HpuDataIn, NEXT_ADDRESS};
 use crate::limits::Limit;
 use spinneret_regmap::pspin::{
     DMA_BASE, DMA_BYTES, DRIVER_BASE, DRIVER_BYTES, HANDLER_BASE, HANDLER_BYTES, ICACHE_BASE, ICACHE_BYTES,
@@ -31,6 +32,9 @@ use spinneret_verilog::prelude::*;
 
 /// Bits of the number of a line of L1.
 const L1_LINE: usize = (L1_BYTES / 64).ilog2() as usize;
+
+/// Bits of an address that are not known before its offer.
+const LOW: usize = 32 - NEXT_ADDRESS;
 
 /// Clusters of a NIC.
 pub(super) const CLUSTERS: Limit = Limit::number("clusters", [1, 8], "clusters of the NIC");
@@ -44,6 +48,8 @@ pub struct HpuPort {
     pub pipeline: Wire<In, { address_width(PIPELINES) }>,
     /// Accesses of the pipeline.
     pub s: HpuDataIn<{ THREADS }>,
+    /// Bits 31 to 3 of the address of an offer, one clock before it.
+    pub next_address: Wire<In, { NEXT_ADDRESS }>,
     /// A thread has trapped, one clock after its last offer or later.
     pub trap: Wire<In, bool>,
     /// Which.
@@ -73,41 +79,40 @@ pub struct HpuPort {
     outcome: Ram,
 }
 
-/// Whether an address is in a region whose base is a multiple of its size.
+/// Whether an address without its [`LOW`] bits is in a region whose base is a multiple of its size.
 #[kernel]
 fn is_in(address: Sig, base: u32, bytes: u32) -> Sig<bool> {
     let above = bytes.ilog2() as usize;
-    address.slice(above, 32 - above) == u64::from(base >> above)
+    address.slice(above - LOW, 32 - above) == u64::from(base >> above)
 }
 
 #[kernel(HpuPort, suffix = clusters)]
 fn update() {
     // Regions that are answered in the same clock.
-    let address = s.address;
     let offset_bits = L1_BYTES.ilog2() as usize;
-    let (l1_offset, number) = address.split_at(L1_SHIFT as usize);
+    let (l1_offset, number) = next_address.split_at(L1_SHIFT as usize - LOW);
     let is_low = !l1_offset
-        .slice(offset_bits, L1_SHIFT as usize - offset_bits)
+        .slice(offset_bits - LOW, L1_SHIFT as usize - offset_bits)
         .any();
     let bits = cluster.width();
     let (low_number, high_number) = number.split_at(bits);
     let is_l1_space = is_low && high_number == u64::from(L1_BASE >> L1_SHIFT) >> bits;
-    let is_l1 = is_l1_space && low_number == cluster || is_in(address, L1_ALIAS, L1_BYTES);
-    let is_plain = !s.atomic[5] && s.strobe.all();
-    let is_register =
-        is_plain && (is_in(address, DRIVER_BASE, DRIVER_BYTES) || is_in(address, DMA_BASE, DMA_BYTES));
+    let is_l1 = reg(is_l1_space && low_number == cluster || is_in(next_address, L1_ALIAS, L1_BYTES));
+    let has_registers =
+        is_in(next_address, DRIVER_BASE, DRIVER_BYTES) || is_in(next_address, DMA_BASE, DMA_BYTES);
+    let is_register = !s.atomic[5] && s.strobe.all() && reg(has_registers);
     l1.valid = s.valid;
     l1.is_here = is_l1;
     l1.thread = s.thread;
-    l1.word = address.slice(2, offset_bits - 2);
+    l1.word = s.address.slice(2, offset_bits - 2);
     l1.is_write = s.is_write;
     l1.atomic = s.atomic;
     l1.strobe = s.strobe;
     l1.data = s.data;
     registers.valid = s.valid && is_register;
     registers.hpu = cat!(pipeline, s.thread);
-    registers.is_dma = !address[(DRIVER_BASE ^ DMA_BASE).ilog2() as usize];
-    registers.offset = address.slice(0, 8);
+    registers.is_dma = !s.address[(DRIVER_BASE ^ DMA_BASE).ilog2() as usize];
+    registers.offset = s.address.slice(0, 8);
     registers.is_write = s.is_write;
     registers.data = s.data;
     registers.is_user = s.is_user;
@@ -118,16 +123,17 @@ fn update() {
 
     // Others have an outcome, which the thread's next offer gets.
     let is_other_l1 = is_l1_space && low_number.resize(bits + 1) < clusters as u64;
-    let is_stdout = s.is_write && is_in(address, STDOUT, STDOUT_BYTES);
-    let is_l2 = is_in(address, HANDLER_BASE, HANDLER_BYTES) || is_in(address, PACKET_BASE, PACKET_BYTES);
-    let is_far = is_l2 || is_other_l1 || is_stdout;
-    let is_icache = s.is_write && !s.is_user && is_in(address, ICACHE_BASE, ICACHE_BYTES);
+    let is_l2 =
+        is_in(next_address, HANDLER_BASE, HANDLER_BYTES) || is_in(next_address, PACKET_BASE, PACKET_BYTES);
+    let is_stdout = s.is_write && reg(is_in(next_address, STDOUT, STDOUT_BYTES));
+    let is_far = reg(is_l2 || is_other_l1) || is_stdout;
+    let is_icache = s.is_write && !s.is_user && reg(is_in(next_address, ICACHE_BASE, ICACHE_BYTES));
     let has_begun = word_of(waits.iter().copied())[s.thread] || is_done || has_failed;
     let begins = s.valid && !is_l1 && !is_register && !has_begun;
     let requests = begins && is_far && (!requested || far.ready);
     if requests {
         requester = s.thread;
-        request_address = address.slice(2, 30);
+        request_address = s.address.slice(2, 30);
         request_write = s.is_write;
         request_atomic = s.atomic;
         request_strobe = s.strobe;

@@ -8,8 +8,6 @@ use spinneret_verilog::prelude::*;
 pub const PLACE: usize = 3;
 /// Bits of the number of copies that an HPU has under way.
 const COPIES: usize = 4;
-/// Bits of the number of one of them.
-const COPIES_BITS: usize = COPIES.trailing_zeros() as usize;
 
 /// Registers of commands and copies, and how many of these each HPU has under way.
 #[module]
@@ -72,8 +70,11 @@ fn update() {
     begins = access.valid && (issues || starts);
 
     /// Numbers of copies: the last one and 1, or without those that are under way. The lowest bits carry a 1.
-    let waiting: Vec<_> = copies.iter().rev().copied().collect();
-    let waiting = cat_all(&waiting).at(cat!(hpu, lit(0, COPIES_BITS)), COPIES);
+    let waiting = copies
+        .iter()
+        .enumerate()
+        .map(|(number, count)| *count & (hpu == number).repeat(COPIES));
+    let waiting = waiting.reduce(|a, b| a | b).expect("an HPU");
     let change = !waiting.resize(WORD) & (!starts).repeat(WORD);
     let copy = (cat!(started.read(0, hpu), lit(1, 1)) + cat!(change, lit(1, 1))).slice(1, WORD);
     started.write(access.valid && starts, hpu, copy);
