@@ -96,6 +96,11 @@ struct Reference {
     pipeline: usize,
     outcomes: [Outcome; THREADS],
     request: Option<Offer>,
+    /// The thread of the clock.
+    thread: usize,
+    /// Threads that found no room for a request, and the one that makes the next one, with the clocks that it waits.
+    missed: [bool; THREADS],
+    held_back: Option<(usize, u32)>,
     due: [Option<Source>; 2],
 }
 
@@ -114,7 +119,34 @@ impl Reference {
         }
     }
 
+    /// Whose turn it is to make requests, after a clock of that thread, which wants to make one, and does.
+    fn pass_turn(&mut self, thread: usize, wants: bool, requests: bool) {
+        let has_turn = self.has_turn(thread);
+        let waits = self.held_back.is_some_and(|(_, patience)| patience == 2);
+        if requests || has_turn && !wants && !waits {
+            self.missed[thread] = false;
+            let mut others = (1..THREADS).map(|distance| (thread + distance) % THREADS);
+            self.held_back = others.find(|other| self.missed[*other]).map(|other| (other, 2));
+        } else if wants {
+            self.missed[thread] = true;
+            if has_turn {
+                self.held_back = Some((thread, 2));
+            }
+        } else if has_turn {
+            self.held_back = Some((thread, 1));
+        }
+    }
+
+    fn has_turn(&self, thread: usize) -> bool {
+        self.held_back.is_none_or(|(held_back, _)| held_back == thread)
+    }
+
     fn clock(&mut self, inputs: Inputs) -> Outputs {
+        self.thread = inputs
+            .offer
+            .map_or((self.thread + 1) % THREADS, |offer| offer.thread);
+        let (mut wants, mut requests) = (false, false);
+        let has_turn = self.has_turn(self.thread);
         let mut outputs = Outputs {
             far: self.request,
             ..Outputs::default()
@@ -164,9 +196,13 @@ impl Reference {
                     *outcome = Outcome::None;
                     Source::L1
                 }
-                (Region::Far, Outcome::None) if self.request.is_none() => {
-                    *outcome = Outcome::Waits;
-                    self.request = Some(offer);
+                (Region::Far, Outcome::None) => {
+                    wants = true;
+                    requests = has_turn && self.request.is_none();
+                    if requests {
+                        *outcome = Outcome::Waits;
+                        self.request = Some(offer);
+                    }
                     Source::L1
                 }
                 (Region::Icache, Outcome::None) => {
@@ -181,6 +217,7 @@ impl Reference {
             };
             self.due[1] = (outputs.ready && !outputs.refused && offer.kind == Kind::Load).then_some(source);
         }
+        self.pass_turn(self.thread, wants, requests);
         if let Some(thread) = inputs.trap {
             let outcome = &mut self.outcomes[thread];
             *outcome = match outcome {
@@ -230,9 +267,9 @@ impl<M: Model> Bench<M> {
     fn drive(&mut self, inputs: Inputs) {
         let sim = &mut self.sim;
         sim.set("s_valid", inputs.offer.is_some());
+        sim.set("s_thread", self.reference.thread as u64);
         if let Some(offer) = inputs.offer {
             let [is_write, strobe, atomic] = offer.fields();
-            sim.set("s_thread", offer.thread as u64);
             sim.set("s_address", offer.address);
             sim.set("s_is_write", is_write);
             sim.set("s_strobe", strobe);
@@ -423,6 +460,33 @@ fn random_accesses_are_answered_as_the_map_says() {
 #[test]
 fn a_single_cluster_has_no_neighbours() {
     run_test(0x0003_90c7, |run| random_traffic::<HpuPortSingle>(run, 0, 1));
+}
+
+/// `far` takes a request in every eighth clock only, so in that of the same thread.
+#[test]
+fn no_thread_waits_for_more_than_three_requests_of_others() {
+    case(
+        0x0006_90c7,
+        |run| Bench::<HpuPort>::new(run, 0, 0),
+        |bench| {
+            let mut taken = Vec::new();
+            for clock in 0..800 {
+                let thread = clock % THREADS;
+                let mut inputs = load(thread, HANDLER_BASE + 4 * thread as u32);
+                let is_open = bench.reference.outcomes[thread] != Outcome::None;
+                inputs.offer = inputs.offer.filter(|_| clock < 700 || is_open);
+                inputs.far_ready = clock % 8 == 2;
+                inputs.far_done = bench.under_way.pop_front().map(|hpu| (hpu, 0, false));
+                taken.extend(inputs.far_done.map(|(hpu, ..)| hpu));
+                bench.clock(inputs);
+            }
+            assert!(taken.len() > 80, "{taken:?}");
+            for threads in taken.windows(2 * THREADS) {
+                let all = (0..THREADS).all(|thread| threads.contains(&thread));
+                assert!(all, "a thread starves: {threads:?}");
+            }
+        },
+    );
 }
 
 fn load(thread: usize, address: u32) -> Inputs {

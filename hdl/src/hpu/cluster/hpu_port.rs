@@ -12,14 +12,18 @@
 //! - **Far accesses:** handler memory, packet buffer, L1 of other clusters, stores to standard output that are not atomic. The first offer
 //!   of one makes the request, if there is room for it. Offers are not ready until it is done; then the thread's next one is
 //!   ready and gets the word two clocks later, or is refused if `far` says that it failed. Answers of `far` to the other pipeline are ignored.
+//! - **Turns:** threads that find no room make the next requests, one after another, as long as they offer again in one of their next two
+//!   clocks. So none waits for more than one request of each of the others.
 //! - **Instruction cache:** its registers take stores of machine mode, which do nothing.
 //! - **All else is refused**, by the thread's second offer.
-//! - **Trap:** when a thread traps, the outcome of its far access is dropped, now or when it comes. Its next far access waits for that.
+//! - **Trap:** when a thread traps, the outcome of its far access is dropped, now or when it comes. Its next access that is neither
+//!   to L1 nor to registers waits for that.
 //! - **Early address:** `next_address` comes one clock before an offer, so that its region is known when it comes.
 //! - **Paths:** `s_ready` and `s_refused` are a level of logic after `l1_ready`, `registers_ready` and `registers_refused`, and
-//!   two after registers.
+//!   two or three after registers.
 //! - **Reset** forgets all requests: `far` is reset with this block.
 
+use super::driver::bit_of;
 use super::{FarAccess, L1Words, PIPELINES, RegisterAccess, THREAD, THREADS};
 use crate::entry::Entry;
 use crate::hpu::{HpuDataIn, NEXT_ADDRESS};
@@ -68,6 +72,10 @@ pub struct HpuPort {
     request_atomic: Reg<6>,
     request_strobe: Reg<4>,
     request_data: Reg<32>,
+    /// Threads that found no room for their request. One of them makes the next request, unless it has no offer in two of its clocks.
+    missed: Reg<{ THREADS }, Reset>,
+    held_back: Reg<{ THREAD }>,
+    patience: Reg<2, Reset>,
     /// Threads with a far access under way, and those whose outcome is dropped.
     waits: [Reg<bool, Reset>; THREADS],
     drops: [Reg<bool, Reset>; THREADS],
@@ -130,7 +138,23 @@ fn update() {
     let is_icache = s.is_write && !s.is_user && reg(is_in(next_address, ICACHE_BASE, ICACHE_BYTES));
     let has_begun = word_of(waits.iter().copied())[s.thread] || is_done || has_failed;
     let begins = s.valid && !is_l1 && !is_register && !has_begun;
-    let requests = begins && is_far && (!requested || far.ready);
+    let wants = begins && is_far;
+    let (own, has_turn) = (s.thread, !patience.any() || held_back == s.thread);
+    let requests = wants && has_turn && (!requested || far.ready);
+    let others = missed & !bit_of(own, wants || has_turn);
+    let follows = |distance: u64| (others[own + distance], own + distance);
+    if requests || has_turn && !wants && patience != 2 {
+        missed = others;
+        patience = cat!(others.any(), lit(0, 1));
+        held_back = first(&[follows(1), follows(2)], own + 3);
+    } else if wants {
+        missed = missed | bit_of(own, wants);
+        if has_turn {
+            (patience, held_back) = (2, own);
+        }
+    } else if has_turn {
+        patience = 1;
+    }
     if requests {
         requester = s.thread;
         request_address = s.address.slice(2, 30);

@@ -50,6 +50,7 @@ pub use accesses::DriverAccesses;
 pub use check::RangeCheck;
 pub use copies::DriverCopies;
 pub use giver::TaskGiver;
+pub(super) use ports::bit_of;
 pub use ports::*;
 pub use registers::{DriverRegisters, PLACE};
 pub use slots::{TASK_WORD, TaskSlots};

@@ -111,7 +111,7 @@ pub(super) fn trapped(trap: &[ThreadTrapInHandles], has: impl Fn(&ThreadTrapInHa
 
 /// The bit of a number, if a condition holds.
 #[kernel]
-pub(super) fn bit_of(number: Sig, condition: Sig<bool>) -> Sig {
+pub(in crate::hpu::cluster) fn bit_of(number: Sig, condition: Sig<bool>) -> Sig {
     let width = 1 << number.width();
     (constant(lit(1, width)) << number) & condition.repeat(width)
 }

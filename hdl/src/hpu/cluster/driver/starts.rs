@@ -112,7 +112,7 @@ fn update() {
     } else {
         open_here.all()
     };
-    let starts = is_idle && wants[turn] && !ended[turn] && !is_full;
+    let starts = is_idle && wants[turn] && !trapped[turn] && !ended[turn] && !is_full;
     wants = (wants | new) & !trapped & !bit_of(turn, starts);
     if is_idle {
         hpu = turn;
