@@ -2,6 +2,7 @@
 
 pub(crate) mod bench;
 pub(crate) mod complex;
+pub(crate) mod context_registers;
 mod copier;
 pub(crate) mod crossbar;
 pub mod driver;
@@ -21,6 +22,7 @@ mod word_server;
 
 pub use bench::LineSlavesBench;
 pub use complex::{ComplexShape, HpuComplex};
+pub use context_registers::ContextRegisters;
 pub(crate) use copier::ENTRY as COPIER;
 pub use copier::{LONGEST, LineCopier, LineStore};
 pub use crossbar::{CrossbarShape, LineCrossbar, LineDecoder, LineReturn, LineTurn};
@@ -59,6 +61,7 @@ pub(crate) const SIMULATED: &[Variant] = &[
     L1.variant("cluster_l1", ""),
     L1.variant("cluster_l1_small", "lines=2 ultra=0"),
     driver::ENTRY.variant("cluster_driver", ""),
+    context_registers::ENTRY.variant("context_registers", ""),
     COPIER.variant("line_copier", ""),
     HOST_COPIER.variant("host_copier", ""),
     SERVER.variant("word_server", ""),
