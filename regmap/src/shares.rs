@@ -54,8 +54,16 @@ pub const BUDGET_ENDS: Register = shown(
     "tasks",
     "Handlers that were stopped because they used up their budget.",
 );
+/// Handlers that failed.
+pub const FAILURES: Register = shown(
+    "failures",
+    0x30,
+    1,
+    "tasks",
+    "Handlers that failed, those that used up their budget among them.",
+);
 /// All registers of a context, ordered by offset.
-pub const ALL: &[Register] = &[WEIGHT, BUDGET, TASKS, CLOCKS, BUDGET_ENDS];
+pub const ALL: &[Register] = &[WEIGHT, BUDGET, TASKS, CLOCKS, BUDGET_ENDS, FAILURES];
 
 /// Address of an element of a register of a context; `None` if there is no such context or element.
 pub const fn address(register: &Register, context: u32, element: u32) -> Option<u32> {

@@ -185,7 +185,7 @@ fn update() {
     contexts.write = host_writes.write;
     contexts.read = host_reads.read;
     program.s = contexts.m_write;
-    scheduler.setting = contexts.setting;
+    scheduler.weight = contexts.weight;
     contexts.totals = scheduler.totals;
     crossbar.write[WORDS] = words.write;
     crossbar.write[NETWORK] = packets_in.write;
@@ -221,7 +221,7 @@ fn update() {
         cluster.program_address = program.program_addr;
         cluster.program_data = program.program_data;
         cluster.task = scheduler.task[number];
-        cluster.setting = contexts.setting;
+        cluster.budget = contexts.budget;
         scheduler.finished[number] = cluster.finished;
         copies.command[number] = cluster.command;
         for (pipeline, far) in cluster.far.iter().enumerate() {

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!  write ==+==> m_write              lines of memories
-//!          +==> setting
+//!          +==> weight, budget
 //!  read  ==+==> m_read
 //!          +==> counters of contexts
 //! ```
@@ -12,7 +12,7 @@
 //! - **Writes:** a word whose four strobes are not all 1 is left as it is; so are counters, and a weight of 0. A line is taken at once.
 //! - **Reads** have their line after [`READ_CLOCKS`], with 0 where there is no register. Settings read as they were written last.
 //! - **Other lines** pass in the same clock. `failed` is high for addresses around the registers (bits 24 and 21 are 1).
-//! - **Paths:** combinational between `write` and `m_write`, `read` and `m_read`; `setting` is a register.
+//! - **Paths:** combinational between `write` and `m_write`, `read` and `m_read`; `weight` and `budget` are registers.
 //! - **Reset** keeps the settings.
 
 use super::{
@@ -40,8 +40,10 @@ pub struct ContextRegisters {
     pub read: LineReadIn,
     /// Those of other memories.
     pub m_read: LineRead,
-    /// A setting that is written.
-    pub setting: ContextSetting<{ shape.context() }>,
+    /// Weights.
+    pub weight: ContextSetting<{ shape.context() }, { WEIGHT }>,
+    /// Budgets.
+    pub budget: ContextSetting<{ shape.context() }, { WORD }>,
     /// Counters.
     pub totals: ContextTotals<{ shape.context() }>,
     #[new(Ram::new(RamStyle::Distributed, shape.contexts, WEIGHT).holding("weights", vec![initial(&shares::WEIGHT).into(); shape.contexts]))]
@@ -84,14 +86,16 @@ fn update() {
     write.failed = if is_ours { !exists } else { m_write.failed };
     let sets = write.valid && is_ours && exists;
     let is_whole = |register: &Register| write.strobe.slice(register.offset as usize, WORD / 8).all();
-    let weight = write.data.slice(bit(&shares::WEIGHT), WEIGHT);
-    setting.context = reg(write.line.slice(0, bits));
-    setting.sets_weight = reg_reset(sets && is_whole(&shares::WEIGHT) && weight.any(), false);
-    setting.weight = reg(weight);
-    setting.sets_budget = reg_reset(sets && is_whole(&shares::BUDGET), false);
-    setting.budget = reg(write.data.slice(bit(&shares::BUDGET), WORD));
-    weights.write(setting.sets_weight, setting.context, setting.weight);
-    budgets.write(setting.sets_budget, setting.context, setting.budget);
+    let written = reg(write.line.slice(0, bits));
+    let new_weight = write.data.slice(bit(&shares::WEIGHT), WEIGHT);
+    weight.write = reg_reset(sets && is_whole(&shares::WEIGHT) && new_weight.any(), false);
+    weight.context = written;
+    weight.value = reg(new_weight);
+    budget.write = reg_reset(sets && is_whole(&shares::BUDGET), false);
+    budget.context = written;
+    budget.value = reg(write.data.slice(bit(&shares::BUDGET), WORD));
+    weights.write(weight.write, weight.context, weight.value);
+    budgets.write(budget.write, budget.context, budget.value);
 
     /// Reads.
     let [is_ours, exists] = is_here(read.line, bits);
@@ -110,6 +114,7 @@ fn update() {
         (&shares::TASKS, counts.tasks),
         (&shares::CLOCKS, counts.clocks),
         (&shares::BUDGET_ENDS, counts.budget_ends),
+        (&shares::FAILURES, counts.failures),
     ];
     let is_read = taken.at(READ_CLOCKS - 1)[0];
     let line = wire(LINE_DATA);

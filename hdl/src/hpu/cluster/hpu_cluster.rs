@@ -66,7 +66,7 @@ pub struct HpuCluster {
     /// Tasks that have ended.
     pub finished: StreamOut<{ TaskEnd::new().width }>,
     /// Budgets of contexts.
-    pub setting: ContextSettingIn<{ ContextShape::NIC.context() }>,
+    pub budget: ContextSettingIn<{ ContextShape::NIC.context() }, { WORD }>,
     /// Commands of handlers.
     pub command: Command,
     /// Accesses of each pipeline to memories outside.
@@ -132,7 +132,7 @@ fn update() {
     l1.line = line;
     driver.cluster = number.resize(CLUSTER);
     driver.shared_end = pspin::HANDLER_BASE + pspin::SHARED_BYTES;
-    driver.setting = setting;
+    driver.budget = budget;
     driver.task = task;
     finished = driver.finished;
     command = driver.command;

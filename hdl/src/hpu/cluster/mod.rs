@@ -15,6 +15,7 @@ mod ports;
 pub(crate) mod program_writer;
 mod rotator;
 pub mod scheduler;
+pub(crate) mod share_bench;
 pub(crate) mod slaves;
 mod steps;
 mod turn;
@@ -41,6 +42,7 @@ pub use program_writer::ProgramWriter;
 pub(crate) use rotator::ENTRY as ROTATOR;
 pub use rotator::{LineRotator, PlacedFields};
 pub use scheduler::{MessageScheduler, SchedulerShape};
+pub use share_bench::ShareBench;
 pub use slaves::{LineBurst, LineReader, LineWriter};
 pub use steps::{CopyFields, LineLoader, LineSteps, StepFields};
 pub use turn::Turn;
@@ -68,4 +70,5 @@ pub(crate) const SIMULATED: &[Variant] = &[
     SERVER.variant("word_server_single", "clusters=1"),
     scheduler::SIMULATED[0],
     scheduler::SIMULATED[1],
+    share_bench::ENTRY.variant("share_bench", ""),
 ];

@@ -251,19 +251,15 @@ pub struct TaskEnd {
     pub is_over: Field<1>,
 }
 
-/// Settings of a context, when the host writes them.
-#[interface(ContextSettingIn, context: usize)]
+/// A setting of a context, when the host writes it.
+#[interface(ContextSettingIn, context: usize, bits: usize)]
 pub struct ContextSetting {
+    /// It is set in this clock.
+    pub write: Wire<Out, bool>,
     /// The context.
     pub context: Wire<Out, { context }>,
-    /// Its weight is set.
-    pub sets_weight: Wire<Out, bool>,
-    /// The weight, not 0.
-    pub weight: Wire<Out, { WEIGHT }>,
-    /// Its budget is set.
-    pub sets_budget: Wire<Out, bool>,
-    /// The clocks that a handler may take; 0: any number.
-    pub budget: Wire<Out, { WORD }>,
+    /// The value.
+    pub value: Wire<Out, { bits }>,
 }
 
 /// Counters of a context.
@@ -275,6 +271,8 @@ pub struct TotalFields {
     pub clocks: Field<{ 2 * WORD }>,
     /// Those of them that used up their budget.
     pub budget_ends: Field<{ WORD }>,
+    /// Those of them that failed.
+    pub failures: Field<{ WORD }>,
 }
 
 /// A read of counters.

@@ -32,7 +32,7 @@
 //! - **End:** a task is done when the commands and copies of its HPU are: then `finished` gives its origin, the clocks since it was given, and whether it
 //!   failed or was stopped; its slot is free.
 //! - **Watchdog:** an HPU that holds a task for more clocks than the budget of its context (0: no limit) is stopped once, until it traps with the cause
-//!   of a stop, or ends. `setting` gives budgets; a reset keeps them, and after power-up they are
+//!   of a stop, or ends. A reset keeps budgets, and after power-up they are
 //!   [`HANDLER_CLOCKS`](spinneret_regmap::pspin::HANDLER_CLOCKS).
 //! - **Ports:** `ready` and `refused` follow the offer of their port, `valid` of the other one, and registers. Of two offers in a clock one takes place: see
 //!   [`Turn`](super::Turn). The word of a load is there two clocks later. An HPU makes an offer in every fourth clock at most.
@@ -124,8 +124,8 @@ pub struct ClusterDriver {
     pub cluster: Wire<In, { CLUSTER }>,
     /// End of shared data in handler memory: its address.
     pub shared_end: Wire<In, { WORD }>,
-    /// Budgets of contexts.
-    pub setting: ContextSettingIn<{ shape.context() }>,
+    /// Budgets of contexts: clocks that a task may take; 0: any number.
+    pub budget: ContextSettingIn<{ shape.context() }, { WORD }>,
     /// Tasks.
     pub task: FrameIn<{ WORD }>,
     /// Tasks inside.
@@ -163,7 +163,7 @@ pub struct ClusterDriver {
     turn: Reg<{ HPU }, Reset>,
 }
 
-#[kernel(ClusterDriver, suffix = format!("{}x{}", shape.contexts, shape.queues))]
+#[kernel(ClusterDriver)]
 fn update() {
     turn = turn + 1;
     let turn_after = reg(turn);
@@ -230,10 +230,11 @@ fn update() {
     copies.hpu = starts.copy;
     copy = copies.m;
 
-    watchdog.setting = setting;
+    watchdog.budget = budget;
     watchdog.turn = turn;
-    watchdog.queue = tasks.origin.slice(TaskOrigin::new().message.at, QUEUE);
-    watchdog.given = giver.given;
+    let message = TaskOrigin::new().message;
+    watchdog.of = tasks.origin.slice(message.at + shape.own(), shape.context());
+    (watchdog.gives, watchdog.given_hpu) = (giver.given.valid, giver.given.hpu);
     watchdog.held = tasks.held;
     stop = watchdog.stop;
     tasks.clocks = watchdog.clocks;

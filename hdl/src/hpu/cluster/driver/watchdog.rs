@@ -1,7 +1,6 @@
-use super::GivenIn;
 use super::ports::bit_of;
 use crate::hpu::cluster::context_registers::initial;
-use crate::hpu::cluster::{ContextSettingIn, ContextShape, HPU, HPUS, QUEUE, TASK_CLOCKS, WORD};
+use crate::hpu::cluster::{ContextSettingIn, ContextShape, HPU, HPUS, TASK_CLOCKS, WORD};
 use spinneret_regmap::shares;
 use spinneret_verilog::prelude::*;
 
@@ -10,16 +9,18 @@ use spinneret_verilog::prelude::*;
 /// `stop` ends with the trap that it causes, or with the task.
 #[module(shape: ContextShape)]
 pub struct DriverWatchdog {
-    /// Budgets.
-    pub setting: ContextSettingIn<{ shape.context() }>,
+    /// Budgets of contexts.
+    pub budget: ContextSettingIn<{ shape.context() }, { WORD }>,
     /// The HPU that is checked.
     pub turn: Wire<In, { HPU }>,
-    /// One clock later: the queue of its task.
-    pub queue: Wire<In, { QUEUE }>,
+    /// One clock later: the context of its task.
+    pub of: Wire<In, { shape.context() }>,
     /// One clock later: the clocks since it was given.
     pub clocks: Wire<Out, { TASK_CLOCKS }>,
     /// A task is given.
-    pub given: GivenIn,
+    pub gives: Wire<In, bool>,
+    /// To this HPU.
+    pub given_hpu: Wire<In, { HPU }>,
     /// HPUs that hold a task.
     pub held: Wire<In, { HPUS }>,
     /// HPUs that trapped because they were stopped.
@@ -38,20 +39,19 @@ pub struct DriverWatchdog {
     stopped: Reg<{ HPUS }, Reset>,
 }
 
-#[kernel(DriverWatchdog, suffix = format!("{}x{}", shape.contexts, shape.queues))]
+#[kernel(DriverWatchdog)]
 fn update() {
     clock = clock + 1;
-    since.write(given.valid, given.hpu, clock);
+    since.write(gives, given_hpu, clock);
     let age = reg(clock - since.read(0, turn));
     let (low, high) = age.split_at(TASK_CLOCKS);
     clocks = low | high.any().repeat(TASK_CLOCKS);
-    budgets.write(setting.sets_budget, setting.context, setting.budget);
-    let context = queue.slice(shape.own(), shape.context());
-    let budget = reg(budgets.read(0, context));
+    budgets.write(budget.write, budget.context, budget.value);
+    let limit = reg(budgets.read(0, of));
     let is_held = reg_reset(reg_reset(held[turn], false), false);
-    let is_over = reg_reset(is_held && reg(age) > budget && budget.any(), false);
+    let is_over = reg_reset(is_held && reg(age) > limit && limit.any(), false);
     let late = bit_of(reg(reg(reg(turn))), is_over);
-    stopped = (stopped | trapped) & !bit_of(given.hpu, given.valid);
+    stopped = (stopped | trapped) & !bit_of(given_hpu, gives);
     was_stopped = stopped;
     stops = (stops | late) & held & !stopped & !trapped;
     stop = stops;

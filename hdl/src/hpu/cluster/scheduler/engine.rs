@@ -1,6 +1,8 @@
 //! The queues: which packets they hold, and what is next for their messages.
 
-use super::super::{CELL, ContextSettingIn, ContextTotalsIn, QUEUE, TASK_CLOCKS, TaskEnd, TaskOrigin};
+use super::super::{
+    CELL, ContextSettingIn, ContextTotalsIn, QUEUE, TASK_CLOCKS, TaskEnd, TaskOrigin, WEIGHT,
+};
 use super::{CellPool, ClusterLoads, ContextShares, SchedulerShape};
 use crate::entry::ParameterError;
 use crate::stream::StreamIn;
@@ -147,8 +149,8 @@ pub struct QueueEngine {
     pub full: Wire<Out, { shape.queues }>,
     /// A packet waits for its feedback.
     pub active: Wire<Out, bool>,
-    /// Settings of contexts.
-    pub setting: ContextSettingIn<{ shape.context() }>,
+    /// Weights of contexts, not 0.
+    pub weight: ContextSettingIn<{ shape.context() }, { WEIGHT }>,
     /// Counters of contexts.
     pub totals: ContextTotalsIn<{ shape.context() }>,
     queues: Ram<{ RamStyle::Distributed }, { shape.queues }, { record.width }>,
@@ -172,6 +174,7 @@ pub struct QueueEngine {
     ended_frees: Reg<bool>,
     ended_clocks: Reg<{ TASK_CLOCKS }>,
     ended_is_over: Reg<bool>,
+    ended_failed: Reg<bool>,
     known: Reg<{ record.width }>,
     at: Reg<{ shape.cell() }>,
     found: Reg<{ flags.width }>,
@@ -262,7 +265,7 @@ fn update() {
         (queue, known) = (named, queues.read_data);
         (ended, ended_stage, ended_frees) =
             (its_cell, offered.field(origin.stage), offered.flag(origin.frees));
-        (ended_clocks, ended_is_over) = (ending.clocks, ending.is_over);
+        (ended_clocks, ended_is_over, ended_failed) = (ending.clocks, ending.is_over, ending.failed);
     }
     let old = record.of(known);
 
@@ -355,9 +358,10 @@ fn update() {
     shares.steps = is_turn;
     shares.begins = runs;
     shares.ends = ends;
-    (shares.clocks, shares.is_over) = (ended_clocks, ended_is_over);
-    (shares.clears, shares.cleared) = (cells.fills, cells.filled);
-    shares.setting = setting;
+    (shares.clocks, shares.is_over, shares.failed) = (ended_clocks, ended_is_over, ended_failed);
+    shares.clears = cells.fills;
+    shares.cleared = cells.filled.slice(shape.own_queue(), shape.context());
+    shares.weight = weight;
     shares.totals = totals;
 
     /// A packet comes in.

@@ -9,7 +9,7 @@
 //!  finished ====> ^    records of the queues, lists of cells
 //!                 +-- CellPool: free cells => full
 //!                 +-- ClusterLoads: cluster of a task
-//!                 +-- ContextShares: the next queue, by used HPU time and weight <= setting, totals
+//!                 +-- ContextShares: the next queue, by used HPU time and weight <= weight, totals
 //! ```
 //!
 //! # Contract
@@ -33,8 +33,9 @@
 //!   least HPU time for its weight, and has something to do. Its queues take turns. The time of a context is the sum of the clocks of
 //!   its ended tasks; each task under way counts as its last one that has ended, after reset as the longest. A context
 //!   without anything to do saves no time for later. One that is alone gets everything.
-//! - **Bound:** of two contexts i and j that always have something to do, i gets at most (n + 1) L / w clocks for each unit of its weight more than j,
-//!   and (m + 1) M / v, where n tasks of at most L clocks are under way in i, m of at most M in j, and w, v are their weights. So none starves.
+//! - **Bound:** while two contexts have something to do, the clocks that they get for each unit of their weights differ by at most
+//!   2 ((n + 1) L / w + (m + 1) M / v): at most n tasks of at most L clocks are under way in the one with weight w, m of at most M in the one
+//!   with v. So none starves.
 //! - **Settings** are in force for tasks that end later. Weights are 1 after power-up; a reset keeps them. It clears the counters.
 //! - **Timing:** 26 clocks for a HER, which is taken in the last one. 27 clocks for a task, of whose words one leaves a clock. An
 //!   event (a packet comes, a step of a queue, a task has ended) takes 4 clocks; the kinds take turns. From one step to the next there are
@@ -58,7 +59,7 @@ pub use loads::ClusterLoads;
 pub use shares::ContextShares;
 pub use task_words::TaskWords;
 
-use super::{ContextSettingIn, ContextTotalsIn, HOST_ADDRESS, TaskEnd, WORD, check_contexts};
+use super::{ContextSettingIn, ContextTotalsIn, HOST_ADDRESS, TaskEnd, WEIGHT, WORD, check_contexts};
 use crate::entry::{Checked as Values, Entry, ParameterError, Parameters as _, Variant};
 use crate::ingress::her_gen::{FeedbackOut, HerIn};
 use crate::stream::{FrameOut, StreamIn};
@@ -162,8 +163,8 @@ pub struct MessageScheduler {
     pub full: Wire<Out, { shape.queues }>,
     /// A packet waits for its feedback.
     pub active: Wire<Out, bool>,
-    /// Settings of contexts.
-    pub setting: ContextSettingIn<{ shape.context() }>,
+    /// Weights of contexts, not 0.
+    pub weight: ContextSettingIn<{ shape.context() }, { WEIGHT }>,
     /// Counters of contexts.
     pub totals: ContextTotalsIn<{ shape.context() }>,
     words: Ram<{ RamStyle::Block }, { shape.cells << INDEX }, { WORD }>,
@@ -181,7 +182,7 @@ fn update() {
     for (outside, inside) in finished.iter().zip(&engine.finished) {
         *inside = *outside;
     }
-    engine.setting = setting;
+    engine.weight = weight;
     engine.totals = totals;
     full = engine.full;
     active = engine.active;

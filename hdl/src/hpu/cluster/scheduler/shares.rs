@@ -46,18 +46,20 @@ pub struct ContextShares {
     pub clocks: Wire<In, { TASK_CLOCKS }>,
     /// Its budget was used up; as `clocks`.
     pub is_over: Wire<In, bool>,
+    /// It failed; as `clocks`.
+    pub failed: Wire<In, bool>,
     /// The clocks of a task are still to be added.
     pub busy: Wire<Out, bool>,
     /// A queue has the next step; until `steps`.
     pub valid: Wire<Out, bool>,
     /// It.
     pub next: Wire<Out, { shape.queue() }>,
-    /// After reset: the context of this queue begins anew.
+    /// After reset: a context begins anew.
     pub clears: Wire<In, bool>,
-    /// The queue.
-    pub cleared: Wire<In, { shape.queue() }>,
-    /// Weights.
-    pub setting: ContextSettingIn<{ shape.context() }>,
+    /// It.
+    pub cleared: Wire<In, { shape.context() }>,
+    /// Weights, not 0.
+    pub weight: ContextSettingIn<{ shape.context() }, { WEIGHT }>,
     /// Counters.
     pub totals: ContextTotalsIn<{ shape.context() }>,
     #[new(Ram::new(RamStyle::Distributed, shape.contexts, WEIGHT).holding("weights", vec![initial(&shares::WEIGHT).into(); shape.contexts]))]
@@ -116,7 +118,6 @@ fn is_before(a: Sig, b: Sig) -> Sig<bool> {
 #[kernel(ContextShares, suffix = shape.suffix())]
 fn update() {
     let (own_queue, context) = queue.split_at(own);
-    let fresh = cleared.slice(own, shape.context());
     for number in 0..shape.queues {
         if writes && queue == number as u64 {
             working[number] = works;
@@ -124,16 +125,15 @@ fn update() {
     }
 
     /// The charge of a task that ends, in the clock after its event.
-    weights.write(setting.sets_weight, setting.context, setting.weight);
+    weights.write(weight.write, weight.context, weight.value);
     let price = reg(price_of(weights.read(0, context)));
-    let product = reg(clocks.resize(PRODUCT) * price.resize(PRODUCT));
-    let cost = product.slice(FRACTION, CHARGE);
+    let cost = reg((clocks.resize(PRODUCT) * price.resize(PRODUCT)).slice(FRACTION, CHARGE));
     began = writes && begins;
     ended = writes && ends;
     let running_now = running.read(0, context);
     running.write(
         began || ended || clears,
-        if clears { fresh } else { context },
+        if clears { cleared } else { context },
         first(
             &[
                 (clears, constant(lit(0, shape.running()))),
@@ -144,7 +144,7 @@ fn update() {
     );
     guesses.write(
         ended || clears,
-        if clears { fresh } else { context },
+        if clears { cleared } else { context },
         if clears {
             fill(true, GUESS)
         } else {
@@ -157,10 +157,11 @@ fn update() {
         tasks: old.tasks + 1,
         clocks: old.clocks + clocks.resize(fields.clocks.width),
         budget_ends: old.budget_ends + is_over.word().resize(fields.budget_ends.width),
+        failures: old.failures + failed.word().resize(fields.failures.width),
     });
     counts.write(
         ended || clears,
-        if clears { fresh } else { context },
+        if clears { cleared } else { context },
         if clears { lit(0, fields.width) } else { new },
     );
     totals.words = counts.read(1, totals.context);
@@ -180,7 +181,7 @@ fn update() {
     let paid = first(&[(is_payer, time + charge.resize(TIME)), (is_late, now)], time);
     times.write(
         true,
-        if clears { fresh } else { visited },
+        if clears { cleared } else { visited },
         if clears { lit(0, TIME) } else { paid },
     );
     let later = word_of((1..each).map(|number| here[number] && last < number as u64));
