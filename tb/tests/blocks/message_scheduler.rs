@@ -264,8 +264,10 @@ fn work(
 ) {
     for _ in 0..tasks {
         for context in contexts {
-            if bench.sent.len() < 3 && bench.models[2 * context].waiting() < 4 {
-                bench.packet(2 * context, false, [0, 8, 0]);
+            for _ in bench.models[2 * context].waiting()..3 {
+                if bench.sent.len() < 3 {
+                    bench.packet(2 * context, false, [0, 8, 0]);
+                }
             }
         }
         for cluster in 0..bench.running.len() {
