@@ -85,6 +85,8 @@ const ENTRIES: &[Entry] = &[
     hpu::cluster::crossbar::ENTRY,
     hpu::cluster::line_memory::ENTRY,
     hpu::cluster::program_writer::ENTRY,
+    hpu::cluster::context_registers::ENTRY,
+    hpu::cluster::share_bench::ENTRY,
     hpu::cluster::slaves::WRITER,
     hpu::cluster::slaves::READER,
     hpu::cluster::bench::ENTRY,

@@ -528,6 +528,35 @@
 #define SPINNERET_MAGIC 0x4e495053u
 #define SPINNERET_VERSION 0x00010200u
 
+/* Registers of a context in spinneret's own clusters, from its first address on. */
+#define SPINNERET_SHARES_BASE 0x1d200000u
+#define SPINNERET_SHARES_STRIDE 0x40u
+/* shares.weight (rw): Share of HPU time, relative to the weights of other contexts: 1 to 15. A write of 0 changes nothing. */
+#define SPINNERET_SHARES_WEIGHT_OFFSET 0x0000u
+#define SPINNERET_SHARES_WEIGHT_BITS 0x0000000fu
+#define SPINNERET_SHARES_WEIGHT_RESET 0x00000001u
+/* shares.budget (rw): Clocks after which a handler is stopped; 0: never. */
+#define SPINNERET_SHARES_BUDGET_OFFSET 0x0004u
+#define SPINNERET_SHARES_BUDGET_BITS 0xffffffffu
+#define SPINNERET_SHARES_BUDGET_RESET 0x000f4240u
+/* shares.tasks (r): Handlers that have ended. */
+#define SPINNERET_SHARES_TASKS_OFFSET 0x0020u
+#define SPINNERET_SHARES_TASKS_BITS 0xffffffffu
+/* shares.clocks (r): [0] low and [1] high word of the clocks that they took on HPUs, at most 2^20 - 1 each. */
+#define SPINNERET_SHARES_CLOCKS_OFFSET 0x0024u
+#define SPINNERET_SHARES_CLOCKS_COUNT 2u
+#define SPINNERET_SHARES_CLOCKS_BITS 0xffffffffu
+#define SPINNERET_SHARES_CLOCKS_LOW_OFFSET 0x0024u
+#define SPINNERET_SHARES_CLOCKS_LOW_BITS 0xffffffffu
+#define SPINNERET_SHARES_CLOCKS_HIGH_OFFSET 0x0028u
+#define SPINNERET_SHARES_CLOCKS_HIGH_BITS 0xffffffffu
+/* shares.budget_ends (r): Handlers that were stopped because they used up their budget. */
+#define SPINNERET_SHARES_BUDGET_ENDS_OFFSET 0x002cu
+#define SPINNERET_SHARES_BUDGET_ENDS_BITS 0xffffffffu
+/* shares.failures (r): Handlers that failed, those that used up their budget among them. */
+#define SPINNERET_SHARES_FAILURES_OFFSET 0x0030u
+#define SPINNERET_SHARES_FAILURES_BITS 0xffffffffu
+
 /* The PCI function of a NIC that has one to itself. */
 /* vendor id */
 #define SPINNERET_PCI_VENDOR 0x1234u

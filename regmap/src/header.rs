@@ -8,7 +8,7 @@
 use crate::pspin::{self, driver};
 use crate::register::{Access, Bits, Register, Reset};
 use crate::{
-    CLUSTERS, CONTEXTS, MPQS, REGISTER_BYTES, RULES_PER_RULESET, RULESETS, bar, caps, pci, registers,
+    CLUSTERS, CONTEXTS, MPQS, REGISTER_BYTES, RULES_PER_RULESET, RULESETS, bar, caps, pci, registers, shares,
 };
 use core::fmt::{self, Write};
 
@@ -43,6 +43,16 @@ pub fn c_header(out: &mut impl Write) -> fmt::Result {
     )?;
     writeln!(out, "#define SPINNERET_MAGIC {:#010x}u", caps::MAGIC_VALUE)?;
     writeln!(out, "#define SPINNERET_VERSION {:#010x}u", caps::VERSION_VALUE)?;
+    writeln!(
+        out,
+        "\n/* Registers of a context in spinneret's own clusters, from its first address on. */"
+    )?;
+    for (name, value) in [("BASE", shares::BASE), ("STRIDE", shares::STRIDE)] {
+        writeln!(out, "#define SPINNERET_SHARES_{name} {value:#x}u")?;
+    }
+    for register in shares::ALL {
+        self::register(out, register)?;
+    }
     writeln!(out, "\n/* The PCI function of a NIC that has one to itself. */")?;
     for (name, value, about) in pci::TABLE {
         writeln!(out, "/* {about} */\n#define SPINNERET_PCI_{name} {value:#x}u")?;

@@ -11,6 +11,7 @@
 //!   [`her_meta`], [`guard`], [`events`], [`caps`]), and [`words`], the same word by word;
 //! - [`model`]: a reference model of the registers, for tests of hardware and software;
 //! - [`matching`]: one rule of the matching engine, in plain numbers and as its registers hold it;
+//! - [`shares`]: registers of spinneret's own clusters, with the shares of contexts;
 //! - [`message_id`]: the context in the message id of a handler execution request;
 //! - [`render`]: the tables as Markdown, from which `docs/registers.md` is made;
 //! - [`header`]: the tables as C headers and a linker script, from which `include/spinneret_regs.h` and the runtime's
@@ -35,6 +36,7 @@ pub mod model;
 pub mod pspin;
 mod register;
 pub mod render;
+pub mod shares;
 
 pub use groups::counters::{bar_access, egress, host_read, host_write, ingress};
 pub use groups::extensions::{caps, events, guard};

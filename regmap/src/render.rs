@@ -1,6 +1,7 @@
 //! The tables as Markdown, from which `docs/registers.md` is made.
 
-use crate::{Bits, bar, pci, registers};
+use crate::register::Register;
+use crate::{Bits, bar, pci, registers, shares};
 use core::fmt::{self, Write};
 
 /// Writes the whole reference page.
@@ -14,6 +15,13 @@ pub fn markdown(out: &mut impl Write) -> fmt::Result {
     register_table(out)?;
     out.write_str(FIELD_HEADING)?;
     field_table(out)?;
+    writeln!(
+        out,
+        "{SHARES_BEGIN}{:#010x}{SHARES_MIDDLE}{}{SHARES_END}",
+        shares::BASE,
+        shares::STRIDE
+    )?;
+    table(out, shares::ALL)?;
     out.write_str(FUNCTION)?;
     function_table(out)
 }
@@ -46,12 +54,16 @@ pub fn windows(out: &mut impl Write) -> fmt::Result {
 /// # Errors
 /// Only those of `out`.
 pub fn register_table(out: &mut impl Write) -> fmt::Result {
+    table(out, registers())
+}
+
+fn table<'r>(out: &mut impl Write, registers: impl IntoIterator<Item = &'r Register>) -> fmt::Result {
     writeln!(
         out,
         "| offset | count | register | access | bits | reset | unit | drop-in | meaning |"
     )?;
     writeln!(out, "|---|---|---|---|---|---|---|---|---|")?;
-    for r in registers() {
+    for r in registers {
         let drop_in = if r.extension { "" } else { "yes" };
         write!(
             out,
@@ -126,6 +138,16 @@ the rule that compares the Ethernet type with 0x0800 has mask 0xffff0000, and it
 const FIELD_HEADING: &str = "
 ## Fields
 
+";
+
+const SHARES_BEGIN: &str = "
+## Registers of spinneret's own clusters
+
+Clusters of the block `hpu_complex` have these registers of each context. Those of context 0 begin at the address ";
+const SHARES_MIDDLE: &str = ", of the next one ";
+const SHARES_END: &str = " bytes
+later; the host reaches them through the window of program memory. Words are written whole. A reset of the clusters clears the
+counters and keeps the settings, which have the values below after power-up.
 ";
 
 const FUNCTION: &str = "

@@ -22,5 +22,6 @@ pub mod reference;
 pub mod regs;
 pub mod serial_hpu;
 pub mod stub;
+pub mod tenants;
 pub mod tx_inject;
 pub mod uart_match;

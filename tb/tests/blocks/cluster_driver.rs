@@ -280,7 +280,7 @@ fn a_task_is_done_after_its_commands_and_copies() {
 fn the_watchdog_stops_once_and_drops_what_was_wanted() {
     check(|bench| {
         bench.push(plain(5));
-        bench.budget = 500;
+        bench.set_budget(0, 500);
         begin(bench, 2);
         bench.hpus[2].is_user = true;
         // It waits for a command that another one holds up.
@@ -300,6 +300,32 @@ fn the_watchdog_stops_once_and_drops_what_was_wanted() {
         end(bench, 2);
         bench.run(300);
         assert_eq!((bench.seen.stopped, bench.seen.commands), (1, 2));
+    });
+}
+
+#[test]
+fn each_context_has_its_budget() {
+    check(|bench| {
+        // Contexts 0 and 3 of two queues each; the budgets outlive a reset.
+        bench.set_budget(0, 2000);
+        bench.set_budget(3, 700);
+        bench.reset();
+        let queue = |context: u32| context << 10;
+        for (hpu, context) in [(0, 0), (5, 3)] {
+            bench.push(plain(queue(context)));
+            begin(bench, hpu);
+            bench.hpus[hpu].is_user = true;
+            bench.hpus[hpu].done = None;
+        }
+        bench.until(|bench| bench.hpus[5].done == Some(Done::Stopped));
+        assert_eq!(bench.hpus[0].done, None);
+        bench.until(|bench| bench.hpus[0].done == Some(Done::Stopped));
+        for hpu in [0, 5] {
+            bench.hpus[hpu].is_user = false;
+            end(bench, hpu);
+        }
+        bench.run(3);
+        assert_eq!(bench.seen.stopped, 2);
     });
 }
 

@@ -56,6 +56,8 @@ fn random_her(rng: &mut ChaCha8Rng, message: u32, is_last: bool) -> Her {
 fn random<M: Model>(run: &mut TestRun, clocks: usize) {
     let mut bench = Bench::<M>::new(run);
     let mut rng = run.rng("messages");
+    (bench.clocks, bench.over) = (1..5000, 10);
+    (0..bench.contexts).for_each(|context| bench.set_weight(context, rng.random_range(1..=15)));
     // The rest of the message in each queue.
     let mut left = vec![0; bench.queues];
     let half = Pause::Random { percent: 50 };
@@ -218,22 +220,136 @@ fn handlers_with_address_0_are_left_out() {
     });
 }
 
+/// Queues of all tasks of packets that wait while none leaves.
+fn order_of(bench: &mut Bench<MessageScheduler>, queues: &[usize]) -> Vec<usize> {
+    bench.tasks.iter().for_each(|task| task.set_pause(STALLED));
+    for queue in queues {
+        (0..4).for_each(|number| _ = bench.packet(*queue, number == 3, [0, 8, 0]));
+    }
+    bench.run(SETTLED);
+    bench.tasks.iter().for_each(|task| task.set_pause(Pause::Never));
+    bench.run(SETTLED);
+    let queue = |event: &Event| match event {
+        Event::Task(_, _, queue, _) | Event::Feedback(queue, _) => *queue,
+    };
+    bench.events.iter().map(queue).collect()
+}
+
 #[test]
-fn queues_take_turns() {
+fn queues_of_a_context_take_turns() {
+    check(|bench| assert_eq!(order_of(bench, &[6, 7]), [6, 6, 7, 6, 7, 6, 7, 7]));
+}
+
+#[test]
+fn contexts_with_equal_tasks_under_way_take_turns() {
     check(|bench| {
-        bench.tasks.iter().for_each(|task| task.set_pause(STALLED));
-        for queue in [0, 4, 8] {
-            (0..4).for_each(|number| _ = bench.packet(queue, number == 3, [0, 8, 0]));
+        let mut order = order_of(bench, &[0, 4, 8]);
+        // The first two were chosen before the other packets came.
+        assert_eq!(order[..2], [0; 2]);
+        order[2..6].sort_unstable();
+        assert_eq!(order[2..6], [4, 4, 8, 8]);
+        for turn in order[6..].chunks_mut(3) {
+            turn.sort_unstable();
+            assert_eq!(turn, [0, 4, 8]);
         }
-        bench.run(SETTLED);
+    });
+}
+
+/// Ends tasks in their order, so that a few are under way, and fills queues up; clocks of tasks by context.
+fn work(
+    bench: &mut Bench<MessageScheduler>,
+    contexts: &[usize],
+    tasks: usize,
+    clocks: impl Fn(usize) -> u64,
+) {
+    for _ in 0..tasks {
+        for context in contexts {
+            for _ in bench.models[2 * context].waiting()..3 {
+                if bench.sent.len() < 3 {
+                    bench.packet(2 * context, false, [0, 8, 0]);
+                }
+            }
+        }
+        for cluster in 0..bench.running.len() {
+            if bench.running[cluster].len() > 3 {
+                let clocks = clocks(bench.context(bench.running[cluster][0].0.queue));
+                bench.clocks = clocks..clocks + 1;
+                bench.end(cluster, 0);
+            }
+        }
+        bench.run(120);
+    }
+}
+
+/// Ends the messages of [`work`].
+fn stop(bench: &mut Bench<MessageScheduler>, contexts: &[usize]) {
+    contexts
+        .iter()
+        .for_each(|context| _ = bench.packet(2 * context, true, [0; 3]));
+}
+
+#[test]
+fn hpu_time_goes_by_weight_whatever_handlers_take() {
+    check(|bench| {
+        for (context, weight) in [(0, 6), (3, 2), (7, 1)] {
+            bench.set_weight(context, weight);
+        }
+        work(bench, &[0, 3, 7], 2000, |context| {
+            [100, 0, 0, 2000, 0, 0, 0, 900][context]
+        });
+        let of = |context: usize| bench.totals[context][1] as f64 / bench.weights[context] as f64;
+        let shares = [0, 3, 7].map(of);
+        let (least, most) = (
+            shares.iter().copied().fold(f64::MAX, f64::min),
+            shares.iter().copied().fold(0.0, f64::max),
+        );
+        assert!(most - least < 0.06 * most, "{shares:?}");
+        stop(bench, &[0, 3, 7]);
+    });
+}
+
+#[test]
+fn a_context_that_had_nothing_to_do_gets_no_more_than_its_share() {
+    check(|bench| {
+        work(bench, &[1], 500, |_| 1000);
+        let before = bench.totals[1][1];
+        assert!(before > 300_000);
+        work(bench, &[1, 2], 400, |_| 1000);
+        let [one, other] = [bench.totals[1][1] - before, bench.totals[2][1]];
+        assert!(one.abs_diff(other) <= 40_000, "{one} and {other}");
+        stop(bench, &[1, 2]);
+    });
+}
+
+#[test]
+fn a_context_alone_gets_every_task() {
+    check(|bench| {
+        bench.set_weight(5, 1);
+        (0..40).for_each(|_| _ = bench.packet(10, false, [0, 8, 0]));
+        bench.tasks.iter().for_each(|task| task.set_pause(STALLED));
+        bench.run(40 * 27);
         bench.tasks.iter().for_each(|task| task.set_pause(Pause::Never));
         bench.run(SETTLED);
-        let queue = |event: &Event| match event {
-            Event::Task(_, _, queue, _) | Event::Feedback(queue, _) => *queue,
-        };
-        let order: Vec<usize> = bench.events.iter().map(queue).collect();
-        // The first task was under way before the other packets came.
-        assert_eq!(order, [0, 0, 4, 8, 0, 4, 8, 0, 4, 8, 4, 8]);
+        let begun = bench.events.len();
+        bench.run(10 * 27);
+        assert_eq!(bench.events.len(), begun + 10);
+        bench.packet(10, true, [0; 3]);
+    });
+}
+
+#[test]
+fn weights_outlive_a_reset_and_counters_do_not() {
+    check(|bench| {
+        bench.set_weight(2, 4);
+        work(bench, &[1, 2], 100, |_| 5000);
+        assert!(bench.totals[2][0] > 20);
+        bench.reset();
+        bench.run(SETTLED);
+        bench.check_totals();
+        work(bench, &[1, 2], 800, |_| 500);
+        let [one, other] = [bench.totals[1][1], bench.totals[2][1]];
+        assert!((4 * one).abs_diff(other) < other / 15, "{one} and {other}");
+        stop(bench, &[1, 2]);
     });
 }
 

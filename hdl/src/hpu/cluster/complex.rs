@@ -8,11 +8,12 @@
 //!                                               |   v     v                    v
 //!  ni_slave, no_slave, host_slave ==lines==> LineCrossbar ==> LineMemory: handler memory, packet buffer
 //!                       +==> ProgramWriter ==> pipelines
+//!                       +==> ContextRegisters ==> weights, budgets
 //! ```
 //!
 //! # Contract
 //! - **Memories** are those of PsPIN, with their addresses. The slave `ni` writes and `no` reads them; `host` does both, and writes program
-//!   memory; reads of it end with DECERR. One line is written and one is read in a clock in each memory.
+//!   memory; reads of it end with DECERR. [`ContextRegisters`] are there for the host alone. One line is written and one is read in a clock in each memory.
 //! - **HPUs** of cluster c run while bit c of `cl_fetch_en_i` is set. `cl_busy_o` is that bit. `cl_eoc_o` is 0.
 //! - **HERs, tasks, feedback:** [`MessageScheduler`]. `pspin_active_o`: every HPU has asked for a task.
 //! - **Commands:** [`HostCopier`]. Ids of commands to the NIC are cluster, HPU, number.
@@ -21,9 +22,10 @@
 //! - **Reset** (`rst_ni` low) is synchronous and discards everything but the contents of the memories.
 
 use super::{
-    COMMAND_ID, CrossbarShape, HANDLER_LINE, HOST_ADDRESS, HOST_PORT, HostCopier, HpuCluster, LINE_DATA,
-    LineCrossbar, LineMemory, LineMemoryShape, LineReader, LineWriter, MESSAGE_ID, MessageScheduler,
-    PACKET_LINE, PIPELINES, ProgramWriter, READ_CLOCKS, SLAVE, SchedulerShape, WORD, WordServer,
+    COMMAND_ID, ContextRegisters, ContextShape, CrossbarShape, HANDLER_LINE, HOST_ADDRESS, HOST_PORT,
+    HostCopier, HpuCluster, LINE_DATA, LineCrossbar, LineMemory, LineMemoryShape, LineReader, LineWriter,
+    MESSAGE_ID, MessageScheduler, PACKET_LINE, PIPELINES, ProgramWriter, READ_CLOCKS, SLAVE, SchedulerShape,
+    WORD, WordServer,
 };
 use crate::app::stub::SIDED;
 use crate::axi::{AxiMaster, AxiTarget, PSPIN_WRAP};
@@ -65,6 +67,7 @@ impl ComplexShape {
             queues: self.queues,
             cells: self.cells,
             tasks: super::driver::SLOTS,
+            contexts: ContextShape::NIC.contexts,
         }
     }
 
@@ -148,6 +151,7 @@ pub struct HpuComplex {
     #[new(LineWriter::new()?)]
     host_writes: LineWriter,
     host_reads: Checked<LineReader<{ READ_CLOCKS }>>,
+    contexts: ContextRegisters,
     program: ProgramWriter,
     stdout: Checked<Fifo<{ FifoConfig::block(WORD, shape.stdout_words) }>>,
 }
@@ -178,14 +182,18 @@ fn update() {
     host_slave.b = host_writes.b;
     host_reads.ar = host_slave.ar;
     host_slave.r = host_reads.r;
-    program.s = host_writes.write;
+    contexts.write = host_writes.write;
+    contexts.read = host_reads.read;
+    program.s = contexts.m_write;
+    scheduler.weight = contexts.weight;
+    contexts.totals = scheduler.totals;
     crossbar.write[WORDS] = words.write;
     crossbar.write[NETWORK] = packets_in.write;
     crossbar.write[HOST] = program.m;
     crossbar.write[COPIES] = copies.write;
     crossbar.read[WORDS] = words.read;
     crossbar.read[NETWORK] = packets_out.read;
-    crossbar.read[HOST] = host_reads.read;
+    crossbar.read[HOST] = contexts.m_read;
     crossbar.read[COPIES] = copies.read;
     crossbar.hold = words.hold;
     handler.s = crossbar.handler;
@@ -213,6 +221,7 @@ fn update() {
         cluster.program_address = program.program_addr;
         cluster.program_data = program.program_data;
         cluster.task = scheduler.task[number];
+        cluster.budget = contexts.budget;
         scheduler.finished[number] = cluster.finished;
         copies.command[number] = cluster.command;
         for (pipeline, far) in cluster.far.iter().enumerate() {

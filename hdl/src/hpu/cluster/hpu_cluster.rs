@@ -24,8 +24,8 @@
 use super::driver::CLUSTER;
 use super::hpu_port::CLUSTERS;
 use super::{
-    ClusterDriver, ClusterL1, Command, FarAccess, HpuPort, L1_LINE, L1Shape, LineCopier, LinePortIn,
-    LineRead, LineWrite, PIPELINES, PROGRAM_ADDR, THREAD, THREADS, TaskOrigin, WORD,
+    ClusterDriver, ClusterL1, Command, ContextSettingIn, ContextShape, FarAccess, HpuPort, L1_LINE, L1Shape,
+    LineCopier, LinePortIn, LineRead, LineWrite, PIPELINES, PROGRAM_ADDR, THREAD, THREADS, TaskEnd, WORD,
 };
 use crate::entry::{Entry, ParameterError};
 use crate::hpu::{HpuPipeline, HpuShape};
@@ -64,7 +64,9 @@ pub struct HpuCluster {
     /// Tasks.
     pub task: FrameIn<{ WORD }>,
     /// Tasks that have ended.
-    pub finished: StreamOut<{ TaskOrigin::new().width }>,
+    pub finished: StreamOut<{ TaskEnd::new().width }>,
+    /// Budgets of contexts.
+    pub budget: ContextSettingIn<{ ContextShape::NIC.context() }, { WORD }>,
     /// Commands of handlers.
     pub command: Command,
     /// Accesses of each pipeline to memories outside.
@@ -89,7 +91,7 @@ pub struct HpuCluster {
             }
         },
     >,
-    #[new(ClusterDriver::new()?)]
+    #[new(ClusterDriver::new(ContextShape::NIC)?)]
     driver: ClusterDriver,
     #[new(LineCopier::new()?)]
     copier: LineCopier,
@@ -131,11 +133,9 @@ fn update() {
     l1.line = line;
     driver.cluster = number.resize(CLUSTER);
     driver.shared_end = pspin::HANDLER_BASE + pspin::SHARED_BYTES;
-    driver.budget = pspin::HANDLER_CLOCKS;
+    driver.budget = budget;
     driver.task = task;
-    let origin = TaskOrigin::new().width;
-    finished.data = driver.finished.data.slice(0, origin);
-    finished.handshake() = driver.finished.handshake();
+    finished = driver.finished;
     command = driver.command;
     copier.copy = driver.copy;
     read = copier.read;

@@ -2,6 +2,7 @@
 
 pub(crate) mod bench;
 pub(crate) mod complex;
+pub(crate) mod context_registers;
 mod copier;
 pub(crate) mod crossbar;
 pub mod driver;
@@ -14,6 +15,7 @@ mod ports;
 pub(crate) mod program_writer;
 mod rotator;
 pub mod scheduler;
+pub(crate) mod share_bench;
 pub(crate) mod slaves;
 mod steps;
 mod turn;
@@ -21,6 +23,7 @@ mod word_server;
 
 pub use bench::LineSlavesBench;
 pub use complex::{ComplexShape, HpuComplex};
+pub use context_registers::ContextRegisters;
 pub(crate) use copier::ENTRY as COPIER;
 pub use copier::{LONGEST, LineCopier, LineStore};
 pub use crossbar::{CrossbarShape, LineCrossbar, LineDecoder, LineReturn, LineTurn};
@@ -39,6 +42,7 @@ pub use program_writer::ProgramWriter;
 pub(crate) use rotator::ENTRY as ROTATOR;
 pub use rotator::{LineRotator, PlacedFields};
 pub use scheduler::{MessageScheduler, SchedulerShape};
+pub use share_bench::ShareBench;
 pub use slaves::{LineBurst, LineReader, LineWriter};
 pub use steps::{CopyFields, LineLoader, LineSteps, StepFields};
 pub use turn::Turn;
@@ -59,10 +63,12 @@ pub(crate) const SIMULATED: &[Variant] = &[
     L1.variant("cluster_l1", ""),
     L1.variant("cluster_l1_small", "lines=2 ultra=0"),
     driver::ENTRY.variant("cluster_driver", ""),
+    context_registers::ENTRY.variant("context_registers", ""),
     COPIER.variant("line_copier", ""),
     HOST_COPIER.variant("host_copier", ""),
     SERVER.variant("word_server", ""),
     SERVER.variant("word_server_single", "clusters=1"),
     scheduler::SIMULATED[0],
     scheduler::SIMULATED[1],
+    share_bench::ENTRY.variant("share_bench", ""),
 ];

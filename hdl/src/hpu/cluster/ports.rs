@@ -3,7 +3,8 @@
 //! A line is 64 bytes of memory at a multiple of 64.
 
 use crate::axi::{AxiExtras, AxiShape};
-use spinneret_regmap::pspin;
+use crate::entry::{Checked, ParameterError};
+use spinneret_regmap::{message_id, pspin, shares};
 use spinneret_verilog::prelude::*;
 
 /// Bits of an address, of a length and of a word.
@@ -61,6 +62,12 @@ pub const TASK_WORDS: usize = 22;
 pub const TASK_SIZE: usize = 20;
 /// The word with a [`TaskOrigin`].
 pub const TASK_ORIGIN: usize = 21;
+/// Bits of the clocks of a task; longer ones report the most that these bits can say.
+pub const TASK_CLOCKS: usize = 20;
+/// The largest weight of a context.
+pub const WEIGHTS: u64 = shares::MAX_WEIGHT as u64;
+/// Bits of a weight.
+pub const WEIGHT: usize = shares::MAX_WEIGHT.ilog2() as usize + 1;
 /// Words of a command.
 pub const COMMAND_WORDS: usize = 7;
 
@@ -229,4 +236,90 @@ pub struct TaskOrigin {
     pub stage: Field<2>,
     /// The packet is done with it.
     pub frees: Field<1>,
+}
+
+/// The end of a task.
+#[record]
+pub struct TaskEnd {
+    /// As [`TaskOrigin`] says.
+    pub origin: Field<{ TaskOrigin::new().width }>,
+    /// Clocks that an HPU was taken by it.
+    pub clocks: Field<{ TASK_CLOCKS }>,
+    /// It failed.
+    pub failed: Field<1>,
+    /// It was stopped because its budget was used up.
+    pub is_over: Field<1>,
+}
+
+/// A setting of a context, when the host writes it.
+#[interface(ContextSettingIn, context: usize, bits: usize)]
+pub struct ContextSetting {
+    /// It is set in this clock.
+    pub write: Wire<Out, bool>,
+    /// The context.
+    pub context: Wire<Out, { context }>,
+    /// The value.
+    pub value: Wire<Out, { bits }>,
+}
+
+/// Counters of a context.
+#[record]
+pub struct TotalFields {
+    /// Tasks that have ended.
+    pub tasks: Field<{ WORD }>,
+    /// Clocks that they took.
+    pub clocks: Field<{ 2 * WORD }>,
+    /// Those of them that used up their budget.
+    pub budget_ends: Field<{ WORD }>,
+    /// Those of them that failed.
+    pub failures: Field<{ WORD }>,
+}
+
+/// A read of counters.
+#[interface(ContextTotalsIn, context: usize)]
+pub struct ContextTotals {
+    /// The context.
+    pub context: Wire<Out, { context }>,
+    /// Its counters in the same clock, as [`TotalFields`] says.
+    pub words: Wire<In, { TotalFields::new().width }>,
+}
+
+/// Contexts and queues of messages: the number of a queue is that of its context, then its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ContextShape {
+    /// Contexts, a power of two.
+    pub contexts: usize,
+    /// Queues of each, a power of two.
+    pub queues: usize,
+}
+
+impl ContextShape {
+    /// Those of the NIC.
+    pub const NIC: Self = Self {
+        contexts: 1 << message_id::CONTEXT_BITS,
+        queues: 1 << message_id::ID_BITS,
+    };
+
+    /// Bits of the number of a context.
+    pub fn context(self) -> usize {
+        address_width(self.contexts)
+    }
+
+    /// Bits of the number of a queue in its context.
+    pub fn own(self) -> usize {
+        address_width(self.queues)
+    }
+}
+
+/// Refuses contexts that have less than two queues each.
+pub(super) fn check_contexts(
+    contexts: usize,
+    queues: usize,
+    checked: Checked<'_>,
+) -> Result<(), ParameterError> {
+    if queues < 2 * contexts {
+        let reason = format!("it must be at most {}, with two queues for each", queues / 2);
+        return Err(checked.refuse("contexts", reason));
+    }
+    Ok(())
 }

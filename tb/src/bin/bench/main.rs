@@ -2,6 +2,7 @@
 
 mod blocks;
 mod hpu;
+mod tenants;
 
 use anyhow::{Context, Result};
 use clap::{Parser, ValueEnum};
@@ -53,6 +54,8 @@ enum Bench {
     App,
     /// Handlers on the pipeline of 4 and 8 threads.
     Hpu,
+    /// Shares of HPU time of contexts, in spinneret's own clusters.
+    Tenants,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -81,6 +84,7 @@ impl Bench {
             (Self::Limiter, _) => blocks::limiter(),
             (Self::App, _) => app("app"),
             (Self::Hpu, _) => hpu::handlers(),
+            (Self::Tenants, _) => tenants::shares(),
         }
     }
 }

@@ -9,7 +9,8 @@ pub use hpu::{Access, Done, Hpu, Words};
 
 use crate::bench::Finish;
 use hpu::Task;
-use spinneret_regmap::pspin::{HANDLER_BASE, L1_PACKET_BYTES};
+use spinneret_hdl::hpu::cluster::TaskOrigin;
+use spinneret_regmap::pspin::{HANDLER_BASE, HANDLER_CLOCKS, L1_PACKET_BYTES};
 use spinneret_sim::prelude::*;
 use std::collections::VecDeque;
 
@@ -25,8 +26,20 @@ pub const SLOT_BYTES: u32 = L1_PACKET_BYTES / SLOTS as u32 / 64 * 64;
 pub const CLUSTER: usize = 1;
 /// End of shared data.
 pub const SHARED_END: u32 = HANDLER_BASE + 0x1234;
-/// Bits of a task's origin.
-const ORIGIN: u32 = 20;
+/// Contexts.
+pub const CONTEXTS: usize = 8;
+
+/// The queue of a task.
+fn queue_of(words: &Words) -> u64 {
+    let field = TaskOrigin::new().message;
+    u64::from(words[21]) >> field.at & ((1 << field.width) - 1)
+}
+
+/// The context of a queue: two queues each.
+fn context_of(queue: u64) -> usize {
+    (queue >> 1) as usize % CONTEXTS
+}
+
 /// A command that is issued: its id, kind, queue and words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Sent {
@@ -67,11 +80,11 @@ pub struct Bench<M: Model> {
     now: u64,
     /// The HPUs.
     pub hpus: Vec<Hpu>,
-    /// Clocks that a task may take.
-    pub budget: u32,
+    /// Clocks that a task of each context may take; 0: any number.
+    budgets: [u32; CONTEXTS],
     /// Percentage of clocks in which others are ready.
     pub pace: u32,
-    /// Clocks of a copy and of a command, at most.
+    /// Clocks of a copy and of a command, at most; of a command, half as many at least.
     pub delay: u32,
     /// Events.
     pub seen: Seen,
@@ -120,7 +133,7 @@ impl<M: Model> Bench<M> {
             rng,
             now: 0,
             hpus: vec![Hpu::default(); HPUS],
-            budget: 0,
+            budgets: [HANDLER_CLOCKS; CONTEXTS],
             pace: 100,
             delay: 20,
             seen: Seen::default(),
@@ -145,6 +158,16 @@ impl<M: Model> Bench<M> {
     /// Has a task for the driver.
     pub fn push(&mut self, words: Words) {
         self.tasks.push_back(words);
+    }
+
+    /// Sets the budget of a context.
+    pub fn set_budget(&mut self, context: usize, clocks: u32) {
+        self.sim.set("budget_context", context as u64);
+        self.sim.set("budget_value", clocks);
+        self.sim.set("budget_write", true);
+        self.clock();
+        self.sim.set("budget_write", false);
+        self.budgets[context] = clocks;
     }
 
     /// Tasks that the driver has not taken.
@@ -184,7 +207,6 @@ impl<M: Model> Bench<M> {
             .map(|(tag, _)| *tag);
         let answered = self.commands.iter().position(|(_, at)| *at <= self.now);
         let sim = &mut self.sim;
-        sim.set("budget", self.budget);
         sim.set("task_valid", task.is_some());
         if let Some(words) = task {
             sim.set("task_data", words[self.word]);
@@ -242,7 +264,7 @@ impl<M: Model> Bench<M> {
         self.expect_words();
         if let Some((task, hpu, _, at)) = self.giving.filter(|giving| giving.3 == self.now) {
             let hpu = &mut self.hpus[hpu];
-            hpu.queue = Some(u64::from(task.words[21] >> 9 & 0xff));
+            hpu.queue = Some(queue_of(&task.words));
             (hpu.task, hpu.given, hpu.asks, hpu.was_stopped) = (Some(task), at, false, false);
             self.giving = None;
         }

@@ -1,8 +1,9 @@
 //! Compares what the driver does in a clock with what it may do.
 
 use super::{
-    Access, Bench, CLUSTER, Done, HPUS, Hpu, ORIGIN, SHARED_END, SLOT_BYTES, SLOTS, Sent, THREADS, Task,
+    Access, Bench, CLUSTER, Done, HPUS, Hpu, SHARED_END, SLOT_BYTES, SLOTS, Sent, THREADS, Task, context_of,
 };
+use spinneret_hdl::hpu::cluster::TaskEnd;
 use spinneret_isa::cause;
 use spinneret_regmap::pspin::{
     HANDLER_BASE, L1_AREA_BYTES, L1_AREAS, L1_PACKETS, driver as register, l1_address,
@@ -153,7 +154,7 @@ impl<M: Model> Bench<M> {
         });
         self.check(expected == sent, || format!("{sent:x?}, not {expected:x?}"));
         self.seen.commands += 1;
-        let at = self.now + u64::from(self.rng.random_range(1..=self.delay));
+        let at = self.now + u64::from(self.rng.random_range(self.delay.div_ceil(2)..=self.delay));
         self.commands.push((id, at));
     }
 
@@ -254,10 +255,20 @@ impl<M: Model> Bench<M> {
     pub(super) fn see_finished(&mut self) {
         let is_there = self.sim.get("finished_valid") == 1;
         if is_there && !self.finished_stalled {
-            let data = self.sim.get("finished_data") as u32;
+            let (data, fields) = (self.sim.get("finished_data"), TaskEnd::new());
+            let get = |field: spinneret_verilog::prelude::Field| data >> field.at & ((1 << field.width) - 1);
+            let now = self.now;
             let matches = |hpu: &Hpu| {
-                let is_it = |task: Task| task.words[21] | u32::from(task.failed) << ORIGIN == data;
-                hpu.ended.is_some_and(is_it) && hpu.open() == 0
+                let flags = |task: Task| {
+                    [
+                        u64::from(task.words[21]),
+                        task.failed.into(),
+                        hpu.was_stopped.into(),
+                    ]
+                };
+                let is_it =
+                    |task: Task| flags(task) == [fields.origin, fields.failed, fields.is_over].map(get);
+                hpu.ended.is_some_and(is_it) && hpu.open() == 0 && now - hpu.given - get(fields.clocks) < 3
             };
             let found = self.hpus.iter().position(matches);
             self.check(found.is_some(), || format!("no task {data:#x} has ended"));
@@ -285,7 +296,8 @@ impl<M: Model> Bench<M> {
         self.check(fault == expected, || format!("fault {fault:?}, not {expected:?}"));
         for (number, hpu) in self.hpus.iter().enumerate() {
             let age = self.now.saturating_sub(hpu.given);
-            let budget = u64::from(self.budget);
+            let context = context_of(hpu.queue.unwrap_or(0));
+            let budget = u64::from(self.budgets[context]);
             let is_late = hpu.task.is_some() && !hpu.was_stopped && budget != 0;
             let (may, must) = (is_late && age > budget, is_late && age > budget + 16);
             let is_stopped = stop >> number & 1 == 1;

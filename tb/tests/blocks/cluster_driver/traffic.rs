@@ -5,7 +5,7 @@ use spinneret_models::ClusterDriver;
 use spinneret_regmap::pspin::{PACKET_BASE, dma, driver as register, l1_address};
 use spinneret_sim::prelude::*;
 use spinneret_tb::bench::Finish;
-use spinneret_tb::cluster::driver::{Access, Bench, Done, HPUS, Hpu, SLOT_BYTES, Words};
+use spinneret_tb::cluster::driver::{Access, Bench, CONTEXTS, Done, HPUS, Hpu, SLOT_BYTES, Words};
 use std::collections::VecDeque;
 
 pub(super) type Driver = Bench<ClusterDriver>;
@@ -165,7 +165,7 @@ pub(super) fn epilogue(rng: &mut ChaCha8Rng, failure: Option<u32>) -> VecDeque<S
 
 impl Program {
     /// Goes on with an HPU that offers nothing.
-    pub(super) fn step(&mut self, rng: &mut ChaCha8Rng, bench: &mut Driver, number: usize) {
+    pub(super) fn step(&mut self, rng: &mut ChaCha8Rng, bench: &mut Driver, number: usize, limited: bool) {
         let hpu = &mut bench.hpus[number];
         match hpu.done.take() {
             Some(Done::Word(_)) => {}
@@ -185,7 +185,7 @@ impl Program {
         match self.steps.pop_front() {
             None if hpu.has_task() => {
                 hpu.is_user = true;
-                let loops = bench.budget > 0 && rng.random_range(0..10) == 0;
+                let loops = limited && rng.random_range(0..10) == 0;
                 self.steps = handler(rng, hpu, loops);
             }
             None => {
@@ -219,7 +219,8 @@ pub(super) const TASKS: u32 = 300;
 pub(super) fn random_traffic(run: &mut TestRun, [pace, delay, budget]: [u32; 3]) -> Driver {
     let mut rng = run.rng("traffic");
     let mut bench = Driver::new(run);
-    (bench.pace, bench.delay, bench.budget) = (pace, delay, budget);
+    (bench.pace, bench.delay) = (pace, delay);
+    (0..CONTEXTS).for_each(|context| bench.set_budget(context, budget * (1 + context as u32 % 2)));
     let mut programs = vec![Program::default(); HPUS];
     for number in 0..TASKS {
         let words = task(&mut rng, number);
@@ -227,7 +228,7 @@ pub(super) fn random_traffic(run: &mut TestRun, [pace, delay, budget]: [u32; 3])
     }
     while !bench.is_empty() {
         for (number, program) in programs.iter_mut().enumerate() {
-            program.step(&mut rng, &mut bench, number);
+            program.step(&mut rng, &mut bench, number, budget > 0);
         }
         bench.clock();
     }

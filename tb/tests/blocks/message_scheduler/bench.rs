@@ -2,38 +2,12 @@
 
 use spinneret_cluster::queues::{Queues, Ready};
 use spinneret_cluster::task::{Code, Her, Meta, Stage, Task};
-use spinneret_hdl::hpu::cluster::{TASK_ORIGIN, TASK_SIZE, TASK_WORDS, TaskOrigin};
+use spinneret_hdl::hpu::cluster::{TASK_ORIGIN, TASK_SIZE, TASK_WORDS, TaskEnd, TaskOrigin};
 use spinneret_sim::prelude::*;
 use spinneret_tb::bench::{Finish, Parameters};
+use spinneret_tb::cluster::her::{FIELDS, values};
 use std::collections::VecDeque;
-
-#[rustfmt::skip]
-pub(super) const HER: [&str; 23] = [
-    "msgid", "is_eom", "addr", "size", "xfer_size", "meta_handler_mem_addr", "meta_handler_mem_size",
-    "meta_host_mem_addr", "meta_host_mem_size", "meta_hh_addr", "meta_hh_size", "meta_ph_addr", "meta_ph_size",
-    "meta_th_addr", "meta_th_size", "meta_scratchpad_0_addr", "meta_scratchpad_0_size", "meta_scratchpad_1_addr",
-    "meta_scratchpad_1_size", "meta_scratchpad_2_addr", "meta_scratchpad_2_size", "meta_scratchpad_3_addr",
-    "meta_scratchpad_3_size",
-];
-
-pub(super) fn fields(her: &Her) -> [u64; HER.len()] {
-    let meta = &her.meta;
-    let (host, bytes) = meta.host_memory;
-    let mut all = vec![her.message, her.is_last.into(), her.address, her.size, her.copied];
-    all.extend(meta.handler_memory);
-    let mut all: Vec<u64> = all.into_iter().map(u64::from).collect();
-    all.extend([host, bytes.into()]);
-    for code in [meta.header, meta.payload, meta.tail] {
-        all.extend([code.address, code.size].map(u64::from));
-    }
-    all.extend(
-        meta.scratchpads
-            .as_flattened()
-            .iter()
-            .map(|word| u64::from(*word)),
-    );
-    all.try_into().expect("each field has a value")
-}
+use std::ops::Range;
 
 /// An output: a task with its cluster, or a packet; its queue and the address of the packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,6 +30,7 @@ pub(super) struct Bench<M: Model> {
     /// Number of queues, cells, and tasks in a cluster.
     pub(super) queues: usize,
     pub(super) cells: usize,
+    pub(super) contexts: usize,
     pub(super) limit: usize,
     pub(super) hers: ChannelSource,
     pub(super) tasks: Vec<ChannelSink>,
@@ -73,8 +48,19 @@ pub(super) struct Bench<M: Model> {
     pub(super) running: Vec<Vec<(Task, u64)>>,
     /// Packets whose feedback is due: address and size.
     pub(super) owed: Vec<Vec<[u64; 2]>>,
-    /// Steps of other queues since a queue has something to do.
+    /// Steps of other queues of its context since a queue has something to do.
     pub(super) waited: Vec<usize>,
+    /// Clocks that tasks take, and the share of them in percent that use up their budget, or fail.
+    pub(super) clocks: Range<u64>,
+    pub(super) over: u32,
+    pub(super) weights: Vec<u64>,
+    /// Ended tasks of each context, their clocks, those that used up their budget, and those that failed.
+    pub(super) totals: Vec<[u64; 4]>,
+    /// Clocks for each unit of its weight that a context has used while another one always had something to do as well.
+    pub(super) used: Vec<Vec<f64>>,
+    /// Most tasks under way, and most clocks of a task, of each context.
+    pub(super) most: Vec<[u64; 2]>,
+    rng: ChaCha8Rng,
     pub(super) packets: u32,
     pub(super) taken: usize,
     pub(super) events: Vec<Event>,
@@ -96,7 +82,7 @@ impl<M: Model> Bench<M> {
         let mut sim = run.simulation::<M>();
         sim.set_cycle_limit(u64::MAX);
         let mut bench = Self {
-            hers: sim.channel_source("her", &HER, Pause::Never),
+            hers: sim.channel_source("her", &FIELDS, Pause::Never),
             feedback: sim.channel_sink("feedback", &["her_addr", "her_size", "msgid"], Pause::Never),
             tasks: (0..clusters)
                 .map(|c| sim.channel_sink(&format!("task_{c}"), &["data", "last"], Pause::Never))
@@ -107,6 +93,14 @@ impl<M: Model> Bench<M> {
             sim,
             queues,
             cells: get("cells"),
+            contexts: get("contexts"),
+            clocks: 100..101,
+            over: 0,
+            weights: vec![1; get("contexts")],
+            totals: vec![],
+            used: vec![],
+            most: vec![],
+            rng: run.rng("clocks"),
             limit: get("tasks"),
             sent: VecDeque::new(),
             ending: vec![],
@@ -139,12 +133,15 @@ impl<M: Model> Bench<M> {
         self.running = vec![vec![]; clusters];
         self.owed = vec![vec![]; self.queues];
         self.waited = vec![0; self.queues];
+        self.totals = vec![[0; 4]; self.contexts];
+        self.used = vec![vec![0.0; self.contexts]; self.contexts];
+        self.most = vec![[0; 2]; self.contexts];
         self.taken = 0;
         self.events.clear();
     }
 
     pub(super) fn send(&mut self, her: Her) {
-        self.hers.send(&fields(&her));
+        self.hers.send(&values(&her));
         self.sent.push_back(her);
     }
 
@@ -175,8 +172,15 @@ impl<M: Model> Bench<M> {
     /// Ends a task of a cluster.
     pub(super) fn end(&mut self, cluster: usize, number: usize) {
         let (task, origin) = self.running[cluster].swap_remove(number);
-        self.ends[cluster].send(&[origin]);
-        self.ending[cluster].push_back((task, origin));
+        let clocks = self.rng.random_range(self.clocks.clone());
+        let (fields, most) = (TaskEnd::new(), (1 << TaskEnd::new().clocks.width) - 1);
+        let mut flag = |field: spinneret_verilog::prelude::Field| {
+            u64::from(self.rng.random_range(0..100) < self.over) << field.at
+        };
+        let flags = flag(fields.is_over) | flag(fields.failed);
+        let end = origin | clocks.min(most) << fields.clocks.at | flags;
+        self.ends[cluster].send(&[end]);
+        self.ending[cluster].push_back((task, end));
     }
 
     /// Ends the tasks of a stage.
@@ -204,7 +208,8 @@ impl<M: Model> Bench<M> {
         }
         for cluster in 0..self.ends.len() {
             while self.ending[cluster].len() > self.ends[cluster].waiting() {
-                let (task, _) = self.ending[cluster].pop_front().expect("it is longer");
+                let (task, end) = self.ending[cluster].pop_front().expect("it is longer");
+                self.count(self.context(task.queue), end);
                 self.models[task.queue].finish(&Task { queue: 0, ..task });
                 self.owe(&task);
             }
@@ -229,6 +234,84 @@ impl<M: Model> Bench<M> {
             self.give_back(item.values[2] as usize, [item.values[0], item.values[1]]);
         }
         self.seen.full += u32::from(self.sim.get("full") != 0);
+        self.compare_shares();
+    }
+
+    pub(super) fn context(&self, queue: usize) -> usize {
+        queue * self.contexts / self.queues
+    }
+
+    /// Sets the weight of a context.
+    pub(super) fn set_weight(&mut self, context: usize, weight: u64) {
+        self.sim.set("weight_context", context as u64);
+        self.sim.set("weight_value", weight);
+        self.sim.set("weight_write", true);
+        self.clock();
+        self.sim.set("weight_write", false);
+        self.weights[context] = weight;
+    }
+
+    /// A task of a context has ended.
+    fn count(&mut self, context: usize, end: u64) {
+        let fields = TaskEnd::new();
+        let clocks = end >> fields.clocks.at & ((1 << fields.clocks.width) - 1);
+        let [tasks, all, over, failed] = &mut self.totals[context];
+        (*tasks, *all) = (*tasks + 1, *all + clocks);
+        *over += end >> fields.is_over.at & 1;
+        *failed += end >> fields.failed.at & 1;
+        self.most[context][1] = self.most[context][1].max(clocks);
+        for used in &mut self.used[context] {
+            *used += clocks as f64 / self.weights[context] as f64;
+        }
+    }
+
+    /// Checks the bound on what two contexts get that always have something to do. The task whose words leave is not seen yet.
+    fn compare_shares(&mut self) {
+        let works: Vec<bool> = (0..self.contexts)
+            .map(|context| {
+                let own = |queue: &usize| self.context(*queue) == context;
+                (0..self.queues)
+                    .filter(own)
+                    .any(|queue| self.models[queue].has_work())
+            })
+            .collect();
+        let mut under_way = vec![0; self.contexts];
+        for (task, _) in self.running.iter().flatten().chain(self.ending.iter().flatten()) {
+            under_way[self.context(task.queue)] += 1;
+        }
+        let bound = |context: usize, most: [u64; 2]| {
+            (most[0] as f64 + 3.0) * most[1] as f64 / self.weights[context] as f64
+        };
+        for (context, most) in self.most.iter_mut().enumerate() {
+            most[0] = most[0].max(under_way[context]);
+        }
+        for one in 0..self.contexts {
+            for other in 0..one {
+                if !(works[one] && works[other]) {
+                    (self.used[one][other], self.used[other][one]) = (0.0, 0.0);
+                }
+                let differ = (self.used[one][other] - self.used[other][one]).abs();
+                let most = 2.0 * (bound(one, self.most[one]) + bound(other, self.most[other]));
+                assert!(
+                    differ <= most + 1.0,
+                    "contexts {one} and {other}: {differ} of {most}"
+                );
+            }
+        }
+    }
+
+    /// The counters of the block are those of the model.
+    pub(super) fn check_totals(&mut self) {
+        for context in 0..self.contexts {
+            self.sim.set("totals_context", context as u64);
+            self.sim.dut.eval();
+            let words = self.sim.dut.get("totals_words").expect("there is such a port");
+            let mut words = words.to_u32_digits();
+            words.resize(5, 0);
+            let clocks = u64::from(words[2]) << 32 | u64::from(words[1]);
+            let found = [u64::from(words[0]), clocks, words[3].into(), words[4].into()];
+            assert_eq!(found, self.totals[context]);
+        }
     }
 
     pub(super) fn load(&self, cluster: usize) -> usize {
@@ -248,10 +331,15 @@ impl<M: Model> Bench<M> {
         let ready = model.take().filter(wanted)?;
         self.models[queue] = model;
         for (other, waited) in self.waited.iter_mut().enumerate() {
+            let is_own = queue * self.contexts / self.queues == other * self.contexts / self.queues;
+            if !is_own {
+                continue;
+            }
             let works = other != queue && self.models[other].has_work();
             *waited = if works { *waited + 1 } else { 0 };
             // A packet without handler and the end of a message are steps that are not seen.
-            assert!(*waited <= 3 * self.queues + 2, "queue {other} starves");
+            let queues = self.queues / self.contexts;
+            assert!(*waited <= 3 * queues + 2, "queue {other} starves");
         }
         let (Ready::Run(task) | Ready::Done(task)) = ready;
         let home = queue % self.tasks.len();
@@ -334,5 +422,6 @@ impl<M: Model> Bench<M> {
         assert!(self.is_empty(), "something is left");
         self.run(10);
         assert_eq!((self.sim.get("active"), self.sim.get("full")), (0, 0));
+        self.check_totals();
     }
 }

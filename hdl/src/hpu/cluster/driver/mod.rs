@@ -29,8 +29,11 @@
 //!   waits while 15 copies of the HPU are under way, or the queue of 8 is full. A reset does not set the numbers back.
 //! - **Checks:** in user mode, a host copy (words 2, 3), a send (words 2 and 3, 4) or a copy (both ends) whose memory is not inside of one range is refused. 0 bytes are inside.
 //! - **Starts** of commands and copies take turns: one at a time is gathered, checked, and accepted with an offer of its HPU; a trap of the HPU drops it.
-//! - **End:** a task is done when the commands and copies of its HPU are: then `finished` gives {failed, origin}, and its slot is free.
-//! - **Watchdog:** an HPU that holds a task for more than `budget` clocks (0: no limit) is stopped once, until it traps with the cause of a stop, or ends.
+//! - **End:** a task is done when the commands and copies of its HPU are: then `finished` gives its origin, the clocks since it was given, and whether it
+//!   failed or was stopped; its slot is free.
+//! - **Watchdog:** an HPU that holds a task for more clocks than the budget of its context (0: no limit) is stopped once, until it traps with the cause
+//!   of a stop, or ends. A reset keeps budgets, and after power-up they are
+//!   [`HANDLER_CLOCKS`](spinneret_regmap::pspin::HANDLER_CLOCKS).
 //! - **Ports:** `ready` and `refused` follow the offer of their port, `valid` of the other one, and registers. Of two offers in a clock one takes place: see
 //!   [`Turn`](super::Turn). The word of a load is there two clocks later. An HPU makes an offer in every fourth clock at most.
 //! - **Reset:** tasks, commands and copies are forgotten, so who does the copies and commands is reset as well.
@@ -59,9 +62,10 @@ pub use tasks::HpuTasks;
 pub use watchdog::DriverWatchdog;
 
 use super::{
-    Command, Copy, HPU, HPUS, LINE_BYTES, OFFSET, PIPELINES, QUEUE, RegisterAccessIn, SLOT, TaskOrigin, WORD,
+    Command, ContextSettingIn, ContextShape, Copy, HPU, HPUS, LINE_BYTES, OFFSET, PIPELINES, QUEUE,
+    RegisterAccessIn, SLOT, TaskEnd, TaskOrigin, WORD, check_contexts,
 };
-use crate::entry::{Entry, ParameterError};
+use crate::entry::{Checked, Entry, ParameterError, Parameters as _};
 use crate::stream::{FrameIn, StreamOut};
 use spinneret_isa::cause;
 use spinneret_regmap::pspin::{L1_BASE, L1_BYTES, L1_PACKET_BYTES, L1_PACKETS, L1_SHIFT};
@@ -115,20 +119,20 @@ fn slot_address(cluster: Sig, slot: Sig) -> Sig {
 }
 
 /// The driver of a cluster's HPUs.
-#[module(error = ParameterError)]
+#[module(shape: ContextShape, error = ParameterError)]
 pub struct ClusterDriver {
     /// Number of the cluster.
     pub cluster: Wire<In, { CLUSTER }>,
     /// End of shared data in handler memory: its address.
     pub shared_end: Wire<In, { WORD }>,
-    /// Clocks that a task may take; 0: any number.
-    pub budget: Wire<In, { WORD }>,
+    /// Budgets of contexts: clocks that a task may take; 0: any number.
+    pub budget: ContextSettingIn<{ shape.context() }, { WORD }>,
     /// Tasks.
     pub task: FrameIn<{ WORD }>,
     /// Tasks inside.
     pub load: Wire<Out, { SLOT }>,
-    /// Tasks that are done: {failed, [`TaskOrigin`]}.
-    pub finished: StreamOut<{ TaskOrigin::new().width + 1 }>,
+    /// Tasks that are done, as [`TaskEnd`] says.
+    pub finished: StreamOut<{ TaskEnd::new().width }>,
     /// Accesses of the pipelines.
     pub s: [RegisterAccessIn; PIPELINES],
     /// Traps of the pipelines.
@@ -155,7 +159,7 @@ pub struct ClusterDriver {
     starts: DriverStarts,
     #[new(DriverCopies::new()?)]
     copies: DriverCopies,
-    watchdog: DriverWatchdog,
+    watchdog: DriverWatchdog<{ shape }>,
     /// The HPU that is checked.
     turn: Reg<{ HPU }, Reset>,
 }
@@ -163,6 +167,7 @@ pub struct ClusterDriver {
 #[kernel(ClusterDriver)]
 fn update() {
     turn = turn + 1;
+    let turn_after = reg(turn);
     slots.cluster = cluster;
     slots.s = task;
     load = slots.load;
@@ -191,7 +196,7 @@ fn update() {
     watchdog.trapped = trapped(&trap, |trap| trap.cause == cause::STOPPED);
 
     tasks.asks = accesses.asks;
-    tasks.turn = turn;
+    tasks.turn = turn_after;
     tasks.given = giver.given;
     tasks.access = accesses.m;
     tasks.busy = registers.busy;
@@ -228,16 +233,50 @@ fn update() {
 
     watchdog.budget = budget;
     watchdog.turn = turn;
-    watchdog.given = giver.given;
+    let message = TaskOrigin::new().message;
+    watchdog.of = tasks.origin.slice(message.at + shape.own(), shape.context());
+    (watchdog.gives, watchdog.given_hpu) = (giver.given.valid, giver.given.hpu);
     watchdog.held = tasks.held;
     stop = watchdog.stop;
+    tasks.clocks = watchdog.clocks;
+    tasks.was_stopped = watchdog.was_stopped;
     idle = reg_reset(!slots.load.any() && !registers.busy.any(), true);
+}
+
+/// Parameters of the driver.
+#[derive(Parameters, Clone, Copy, Debug)]
+#[parameters(block = ENTRY.name, check)]
+pub struct DriverShape {
+    /// Contexts, a power of two.
+    #[parameter(8, range = 2..=16, power_of_two)]
+    pub contexts: usize,
+    /// Queues of all contexts, a power of two.
+    #[parameter(16, range = 4..=64, power_of_two)]
+    pub queues: usize,
+}
+
+impl DriverShape {
+    fn check(&self, checked: Checked<'_>) -> Result<(), ParameterError> {
+        check_contexts(self.contexts, self.queues, checked)
+    }
+
+    /// The contexts and the queues of each.
+    fn contexts(self) -> ContextShape {
+        ContextShape {
+            contexts: self.contexts,
+            queues: self.queues / self.contexts,
+        }
+    }
 }
 
 /// The driver as a block of the catalog.
 pub(crate) const ENTRY: Entry = Entry::part(
     "cluster_driver",
     "tasks, registers, commands, copies and protection of a cluster's HPUs",
-    |_| Vec::new(),
-    |_| Ok(Box::new(ClusterDriver::new()?)),
+    DriverShape::parameters,
+    |values| {
+        Ok(Box::new(ClusterDriver::new(
+            DriverShape::new(values)?.contexts(),
+        )?))
+    },
 );

@@ -1,6 +1,6 @@
 use super::ports::bit_of;
 use super::{DriverAccessIn, DriverFault, GivenIn};
-use crate::hpu::cluster::{HPU, HPUS, SLOT, TaskOrigin};
+use crate::hpu::cluster::{HPU, HPUS, SLOT, TASK_CLOCKS, TaskEnd, TaskOrigin};
 use crate::stream::StreamOut;
 use spinneret_regmap::pspin::driver as register;
 use spinneret_verilog::prelude::*;
@@ -36,8 +36,12 @@ pub struct HpuTasks {
     pub origin_slot: Wire<Out, { SLOT }>,
     /// Its origin.
     pub origin: Wire<In, { TaskOrigin::new().width }>,
-    /// Tasks that are done: {failed, origin}.
-    pub finished: StreamOut<{ TaskOrigin::new().width + 1 }>,
+    /// The clocks that this HPU has held its task.
+    pub clocks: Wire<In, { TASK_CLOCKS }>,
+    /// HPUs that were stopped in their last task.
+    pub was_stopped: Wire<In, { HPUS }>,
+    /// Tasks that are done, as [`TaskEnd`] says.
+    pub finished: StreamOut<{ TaskEnd::new().width }>,
     /// A slot is free.
     pub frees: Wire<Out, bool>,
     /// That slot.
@@ -52,7 +56,7 @@ pub struct HpuTasks {
     #[new(Ram::new(RamStyle::Distributed, HPUS, SLOT).with_reads(3))]
     slots: Ram,
     is_done: Reg<bool, Reset>,
-    done: Reg<{ TaskOrigin::new().width + 1 }>,
+    done: Reg<{ TaskEnd::new().width }>,
 }
 
 #[kernel(HpuTasks)]
@@ -85,7 +89,13 @@ fn update() {
     frees = finishes;
     freed = slot;
     if finishes {
-        done = cat!(failed[turn], origin);
+        let end = TaskEnd::new();
+        done = pack!(end {
+            origin,
+            clocks,
+            failed: failed[turn],
+            is_over: was_stopped[turn],
+        });
     }
     is_done = finishes || (is_done && !finished.ready);
     finished.valid = is_done;

@@ -1,9 +1,11 @@
 //! The queues: which packets they hold, and what is next for their messages.
 
-use super::super::{CELL, QUEUE, TaskOrigin};
-use super::{CellPool, ClusterLoads, SchedulerShape};
+use super::super::{
+    CELL, ContextSettingIn, ContextTotalsIn, QUEUE, TASK_CLOCKS, TaskEnd, TaskOrigin, WEIGHT,
+};
+use super::{CellPool, ClusterLoads, ContextShares, SchedulerShape};
 use crate::entry::ParameterError;
-use crate::stream::{Fifo, FifoConfig, StreamIn};
+use crate::stream::StreamIn;
 use spinneret_verilog::prelude::*;
 
 /// A packet whose words are in its cell.
@@ -128,16 +130,17 @@ enum Step {
 #[module(
     shape: SchedulerShape,
     error = ParameterError,
-    record: Record = Record::new(shape.cell(), bit_width(shape.clusters * shape.tasks)),
+    record: Record = Record::new(shape.cell(), shape.running()),
     flags: Packet = Packet::new(),
     origin: TaskOrigin = TaskOrigin::new(),
+    end: TaskEnd = TaskEnd::new(),
     sources: usize = shape.clusters + 2,
 )]
 pub struct QueueEngine {
     /// Packets.
     pub packet: PacketIn<{ shape.queue() }, { shape.cell() }>,
     /// Tasks that have ended, of each cluster.
-    pub finished: [StreamIn<{ origin.width }>; shape.clusters],
+    pub finished: [StreamIn<{ end.width }>; shape.clusters],
     /// A task to start.
     pub task: TaskJob<{ shape }>,
     /// A packet to return.
@@ -146,12 +149,16 @@ pub struct QueueEngine {
     pub full: Wire<Out, { shape.queues }>,
     /// A packet waits for its feedback.
     pub active: Wire<Out, bool>,
+    /// Weights of contexts, not 0.
+    pub weight: ContextSettingIn<{ shape.context() }, { WEIGHT }>,
+    /// Counters of contexts.
+    pub totals: ContextTotalsIn<{ shape.context() }>,
     queues: Ram<{ RamStyle::Distributed }, { shape.queues }, { record.width }>,
     packets: Ram<{ RamStyle::Distributed }, { shape.cells }, { flags.width }>,
     /// The packet behind each one in its queue.
     behind: Ram<{ RamStyle::Distributed }, { shape.cells }, { shape.cell() }>,
-    /// Queues that have something to do.
-    turns: Checked<Fifo<{ FifoConfig::distributed(shape.queue(), shape.queues) }>>,
+    /// Chooses among the queues that have something to do.
+    shares: ContextShares<{ shape }>,
     cells: Checked<CellPool<{ shape }>>,
     loads: ClusterLoads<{ shape }>,
     /// Packets inside.
@@ -165,8 +172,10 @@ pub struct QueueEngine {
     ended: Reg<{ shape.cell() }>,
     ended_stage: Reg<2>,
     ended_frees: Reg<bool>,
+    ended_clocks: Reg<{ TASK_CLOCKS }>,
+    ended_is_over: Reg<bool>,
+    ended_failed: Reg<bool>,
     known: Reg<{ record.width }>,
-    works: Reg<bool>,
     at: Reg<{ shape.cell() }>,
     found: Reg<{ flags.width }>,
     next: Reg<{ shape.cell() }>,
@@ -208,10 +217,10 @@ fn update() {
     /// The first event that can take place behind the last one, or before it.
     let mut can: Vec<Sig<bool>> = finished
         .iter()
-        .map(|finished| finished.valid && !returns)
+        .map(|finished| finished.valid && !returns && !shares.busy)
         .collect();
     can.push(packet.valid && !cells.is_full);
-    can.push(turns.m.valid && !returns && !starts && loads.has_room);
+    can.push(shares.valid && !returns && !starts && loads.has_room);
     let after = word_of(can.iter().enumerate().map(|(number, can)| *can && later[number]));
     let among = if after.any() { after } else { word_of(can) };
     let behind_it = cat!(
@@ -236,13 +245,13 @@ fn update() {
 
     /// The queue and its record.
     let reads = step == Step::Queue;
-    let zero = constant(lit(0, origin.width));
+    let zero = constant(lit(0, end.width));
     let offers = finished.iter().enumerate().map(|(number, finished)| {
         finished.ready = reads && chosen[number];
         if chosen[number] { finished.data } else { zero }
     });
-    let offered = offers.reduce(|all, one| all | one).expect("there is a cluster");
-    turns.m.ready = reads && is_turn;
+    let ending = end.of(offers.reduce(|all, one| all | one).expect("there is a cluster"));
+    let offered = ending.origin;
     let message = offered.field(origin.message).resize(shape.queue());
     let its_cell = offered.field(origin.packet).resize(shape.cell());
     if reads && ends {
@@ -250,12 +259,13 @@ fn update() {
         let fits = its_cell.resize(CELL) == offered.field(origin.packet);
         assume!(is_whole && fits, "an origin comes back as it was given");
     }
-    let named = first(&[(is_push, packet.queue), (is_turn, turns.m.data)], message);
+    let named = first(&[(is_push, packet.queue), (is_turn, shares.next)], message);
     queues.read_addr = named;
     if reads {
         (queue, known) = (named, queues.read_data);
         (ended, ended_stage, ended_frees) =
             (its_cell, offered.field(origin.stage), offered.flag(origin.frees));
+        (ended_clocks, ended_is_over, ended_failed) = (ending.clocks, ending.is_over, ending.failed);
     }
     let old = record.of(known);
 
@@ -275,7 +285,6 @@ fn update() {
     is_only = old.head == old.tail;
     is_single = old.running == 1;
     none_runs = old.running == 0;
-    works = has_work(old.state, old.waits);
 
     /// Effects of the event.
     let is = |name: u64| old.state == name;
@@ -343,8 +352,17 @@ fn update() {
     queues.write_enable = writes || cells.fills;
     queues.write_addr = if cells.fills { cells.filled } else { queue };
     queues.write_data = if cells.fills { lit(0, record.width) } else { new };
-    turns.s.valid = writes && has_work(new_state, waits) && (is_turn || !works);
-    turns.s.data = queue;
+    shares.queue = queue;
+    shares.writes = writes;
+    shares.works = has_work(new_state, waits);
+    shares.steps = is_turn;
+    shares.begins = runs;
+    shares.ends = ends;
+    (shares.clocks, shares.is_over, shares.failed) = (ended_clocks, ended_is_over, ended_failed);
+    shares.clears = cells.fills;
+    shares.cleared = cells.filled.slice(shape.own_queue(), shape.context());
+    shares.weight = weight;
+    shares.totals = totals;
 
     /// A packet comes in.
     let comes = writes && is_push;
@@ -406,6 +424,5 @@ fn update() {
     }
     (returned.valid, returned.cell, returned.queue) = (returns, done_cell, done_queue);
 
-    assert!(!turns.s.valid || turns.s.ready, "a queue is in the line once");
     assert!(!(is_over && returns), "the first cell becomes free last");
 }

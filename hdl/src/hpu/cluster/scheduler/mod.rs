@@ -9,6 +9,7 @@
 //!  finished ====> ^    records of the queues, lists of cells
 //!                 +-- CellPool: free cells => full
 //!                 +-- ClusterLoads: cluster of a task
+//!                 +-- ContextShares: the next queue, by used HPU time and weight <= weight, totals
 //! ```
 //!
 //! # Contract
@@ -24,14 +25,21 @@
 //! - **Feedback:** one for each packet, after its last handler: the completion handler for the last packet of a message
 //!   that has one, else the payload handler. `her_size` is the HER's `xfer_size`, `msgid` the number of the queue.
 //! - **Tasks:** [`TASK_WORDS`](super::TASK_WORDS) words, as in `sim/cluster` (`Task::words`) with word 4 = 0, then the size of
-//!   the packet and a [`TaskOrigin`], which `finished` brings back when the task has ended.
+//!   the packet and a [`TaskOrigin`](super::TaskOrigin), which `finished` brings back in a [`TaskEnd`] when the task has ended.
 //! - **Clusters:** a task goes to the home cluster (number of the queue modulo the number of clusters) if that has less than
 //!   `tasks` tasks, else to the one with the fewest. Tasks count from their choice to `finished`. Queues wait while no
 //!   cluster has room.
-//! - **Fairness:** queues that have something to do are in a line. The first one makes a step (a task, or a packet that is
-//!   done at once, or the end of a message), and goes to the end of the line if there is more to do.
+//! - **Shares:** the next step (a task, or a packet that is done at once, or the end of a message) is one of the context that has used the
+//!   least HPU time for its weight, and has something to do. Its queues take turns. The time of a context is the sum of the clocks of
+//!   its ended tasks; each task under way counts as its last one that has ended, after reset as the longest. A context
+//!   without anything to do saves no time for later. One that is alone gets everything.
+//! - **Bound:** while two contexts have something to do, the clocks that they get for each unit of their weights differ by at most
+//!   2 ((n + 2) L / w + (m + 2) M / v): at most n tasks of at most L clocks are under way in the one with weight w, m of at most M in the one
+//!   with v, from their choice on. So none starves. The next step is chosen in advance, and a context that comes later does not replace it.
+//! - **Settings** are in force for tasks that end later. Weights are 1 after power-up; a reset keeps them. It clears the counters.
 //! - **Timing:** 26 clocks for a HER, which is taken in the last one. 27 clocks for a task, of whose words one leaves a clock. An
-//!   event (a packet comes, a step of a queue, a task has ended) takes 4 clocks; the kinds take turns.
+//!   event (a packet comes, a step of a queue, a task has ended) takes 4 clocks; the kinds take turns. From one step to the next there are
+//!   at least as many clocks as contexts, and 8; from the end of a task to that of the next, half as many on average.
 //! - **Backpressure:** tasks and feedback leave one after another, feedback first. A cluster with room must take all words of a
 //!   task without waiting for another port. Feedback that is not taken stops tasks, but not HERs.
 //! - **Paths:** outputs are registers, except `full`, `her_ready` and `finished_ready`, which join registers.
@@ -41,15 +49,17 @@ mod cells;
 mod engine;
 mod her_words;
 mod loads;
+mod shares;
 mod task_words;
 
 pub use cells::CellPool;
 pub use engine::{PacketIn, PacketOut, QueueEngine, ReturnJob, ReturnJobIn, TaskJob, TaskJobIn};
 pub use her_words::HerWords;
 pub use loads::ClusterLoads;
+pub use shares::ContextShares;
 pub use task_words::TaskWords;
 
-use super::{HOST_ADDRESS, TaskOrigin, WORD};
+use super::{ContextSettingIn, ContextTotalsIn, HOST_ADDRESS, TaskEnd, WEIGHT, WORD, check_contexts};
 use crate::entry::{Checked as Values, Entry, ParameterError, Parameters as _, Variant};
 use crate::ingress::her_gen::{FeedbackOut, HerIn};
 use crate::stream::{FrameOut, StreamIn};
@@ -72,7 +82,7 @@ pub struct SchedulerShape {
     #[parameter(2, range = 1..=4, power_of_two)]
     pub clusters: usize,
     /// Queues, a power of two.
-    #[parameter(16, range = 4..=256, power_of_two)]
+    #[parameter(16, range = 4..=64, power_of_two)]
     pub queues: usize,
     /// Packets inside, a power of two, at least two for each queue.
     #[parameter(128, range = 8..=512, power_of_two)]
@@ -80,6 +90,9 @@ pub struct SchedulerShape {
     /// Tasks in a cluster.
     #[parameter(20, range = 1..=31)]
     pub tasks: usize,
+    /// Contexts, a power of two: those of the highest bits of a queue's number. Each has two queues at least.
+    #[parameter(8, range = 2..=16, power_of_two)]
+    pub contexts: usize,
 }
 
 impl SchedulerShape {
@@ -89,12 +102,27 @@ impl SchedulerShape {
             let reason = format!("it must be at least {least}, two for each queue");
             return Err(checked.refuse("cells", reason));
         }
-        Ok(())
+        check_contexts(self.contexts, self.queues, checked)
     }
 
     /// Bits of the number of a queue.
     pub(super) fn queue(self) -> usize {
         address_width(self.queues)
+    }
+
+    /// Bits of the number of a context.
+    pub(super) fn context(self) -> usize {
+        address_width(self.contexts)
+    }
+
+    /// Bits of the number of a queue in its context.
+    pub(super) fn own_queue(self) -> usize {
+        address_width(self.queues / self.contexts)
+    }
+
+    /// Bits of a number of tasks under way.
+    pub(super) fn running(self) -> usize {
+        bit_width(self.clusters * self.tasks)
     }
 
     /// Bits of the number of a cell.
@@ -114,8 +142,9 @@ impl SchedulerShape {
             queues,
             cells,
             tasks,
+            contexts,
         } = self;
-        format!("{clusters}x{queues}x{cells}x{tasks}")
+        format!("{clusters}x{queues}x{cells}x{tasks}x{contexts}")
     }
 }
 
@@ -126,14 +155,18 @@ pub struct MessageScheduler {
     pub her: HerIn<{ WORD }, { HOST_ADDRESS }, { shape.queue() }>,
     /// Tasks for each cluster.
     pub task: [FrameOut<{ WORD }>; shape.clusters],
-    /// Tasks that have ended, of each cluster: a [`TaskOrigin`].
-    pub finished: [StreamIn<{ TaskOrigin::new().width }>; shape.clusters],
+    /// Tasks that have ended, of each cluster: a [`TaskEnd`].
+    pub finished: [StreamIn<{ TaskEnd::new().width }>; shape.clusters],
     /// Packets that are done.
     pub feedback: FeedbackOut<{ WORD }, { WORD }, { shape.queue() }>,
     /// Queues that have no cell for another packet.
     pub full: Wire<Out, { shape.queues }>,
     /// A packet waits for its feedback.
     pub active: Wire<Out, bool>,
+    /// Weights of contexts, not 0.
+    pub weight: ContextSettingIn<{ shape.context() }, { WEIGHT }>,
+    /// Counters of contexts.
+    pub totals: ContextTotalsIn<{ shape.context() }>,
     words: Ram<{ RamStyle::Block }, { shape.cells << INDEX }, { WORD }>,
     hers: HerWords<{ shape }>,
     engine: Checked<QueueEngine<{ shape }>>,
@@ -149,6 +182,8 @@ fn update() {
     for (outside, inside) in finished.iter().zip(&engine.finished) {
         *inside = *outside;
     }
+    engine.weight = weight;
+    engine.totals = totals;
     full = engine.full;
     active = engine.active;
 
@@ -175,5 +210,8 @@ pub(crate) const ENTRY: Entry = Entry::part(
 pub(crate) const SIMULATED: [Variant; 2] = [
     ENTRY.variant("message_scheduler", ""),
     // So small that queues and clusters fill often.
-    ENTRY.variant("message_scheduler_small", "clusters=1 queues=4 cells=8 tasks=3"),
+    ENTRY.variant(
+        "message_scheduler_small",
+        "clusters=1 queues=4 cells=8 tasks=3 contexts=2",
+    ),
 ];
