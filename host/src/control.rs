@@ -3,7 +3,7 @@
 use crate::device::{Area, Device, DeviceError};
 use crate::error::ErrorKind;
 use spinneret_program::{Code, Program};
-use spinneret_regmap::pspin::{HANDLER_BASE, HANDLER_BYTES, L1_BYTES, L1_SCRATCHPADS};
+use spinneret_regmap::pspin::{HANDLER_BASE, HANDLER_BYTES, L1_BYTES, L1_SCRATCHPADS, SHARED_SCRATCHPAD};
 use spinneret_regmap::{
     CONTEXTS, RULES_PER_RULESET, caps, cl, events, find, guard, her, her_meta, ingress, me,
 };
@@ -42,6 +42,8 @@ pub(crate) struct Memories {
     pub(crate) handler: Part,
     pub(crate) scratchpad: Part,
     pub(crate) host: Area,
+    /// Shared data of the program; without bytes, that of the only one.
+    pub(crate) shared: Part,
 }
 
 /// Registers of a device, by the offsets of the table.
@@ -140,22 +142,36 @@ impl<D: Device> Control<'_, D> {
 
     /// Starts a program on the cluster, which was in reset.
     pub(crate) fn start(&mut self, program: &Program) -> Result<(), ErrorKind> {
-        self.set(cl::AUX_RESET, 0)?;
-        self.wait_for("the start of the cluster", cl::STATUS.offset, RUNNING)?;
-        self.0.wait(SLOTS)?;
-        self.0.load(program)?;
-        self.set(cl::FETCH_ENABLE, FETCH_ALL)?;
+        self.boot(program, |_| Ok(()))?;
         match program.variables.get(STATE) {
-            Some(state) => self.wait_until_ready(program, state.address).inspect_err(|_| {
-                // Restore the state before; the error that matters is why the program did not start.
-                let _ = self.stop();
-            }),
+            Some(state) => self.wait_until_ready(program, state.address),
             None => Ok(self.0.wait(BOOT)?),
         }
     }
 
-    /// Waits until the runtime of a program reports that it is ready for packets.
-    fn wait_until_ready(&mut self, program: &Program, state: u32) -> Result<(), ErrorKind> {
+    /// Loads a program into the cluster, which was in reset, prepares its memory, and lets HPUs fetch instructions.
+    pub(crate) fn boot(
+        &mut self,
+        program: &Program,
+        prepare: impl FnOnce(&mut D) -> Result<(), DeviceError>,
+    ) -> Result<(), ErrorKind> {
+        self.set(cl::AUX_RESET, 0)?;
+        self.wait_for("the start of the cluster", cl::STATUS.offset, RUNNING)?;
+        self.0.wait(SLOTS)?;
+        self.0.load(program)?;
+        prepare(self.0)?;
+        self.set(cl::FETCH_ENABLE, FETCH_ALL)
+    }
+
+    /// Waits until the runtime of a program reports that it is ready for packets; if it does not, stops the cluster.
+    pub(crate) fn wait_until_ready(&mut self, program: &Program, state: u32) -> Result<(), ErrorKind> {
+        self.poll_state(program, state).inspect_err(|_| {
+            // Restore the state before; the error that matters is why the program did not start.
+            let _ = self.stop();
+        })
+    }
+
+    fn poll_state(&mut self, program: &Program, state: u32) -> Result<(), ErrorKind> {
         let begun = self.0.now();
         loop {
             // Back off during a long start-up.
@@ -216,6 +232,7 @@ impl<D: Device> Control<'_, D> {
                     memories.scratchpad.start - L1_SCRATCHPADS,
                     memories.scratchpad.bytes,
                 ],
+                false if cluster == SHARED_SCRATCHPAD => [memories.shared.start, memories.shared.bytes],
                 false => [0, 0],
             };
             self.set(there(her_meta::offset(address, number))?, part[0])?;
@@ -268,11 +285,12 @@ impl<D: Device> Control<'_, D> {
         self.set(me::VALID.offset, 1)
     }
 
-    /// Closes a context, after its packets in flight.
-    pub(crate) fn close(&mut self, number: u32) -> Result<(), ErrorKind> {
+    /// Closes a context, after its packets in flight. Returns whether none is known to be left.
+    pub(crate) fn close(&mut self, number: u32) -> Result<bool, ErrorKind> {
         self.change_ruleset(number, None)?;
-        self.drain()?;
-        self.set_context(number, None)
+        let is_empty = self.drain()?;
+        self.set_context(number, None)?;
+        Ok(is_empty)
     }
 
     /// Changes rules, with matching off meanwhile.
@@ -284,18 +302,19 @@ impl<D: Device> Control<'_, D> {
 
     /// Waits until no packet is in flight, up to a limit, because other contexts may always have some. If the device does not
     /// count packets, waits for all of that time: the busy flag of a cluster is set whenever it fetches instructions.
-    fn drain(&mut self) -> Result<(), ErrorKind> {
+    fn drain(&mut self) -> Result<bool, ErrorKind> {
         if self.packets_inside()?.is_none() {
             // Many short sleeps would take far longer in total.
-            return Ok(self.0.wait(SLOTS * DRAIN_LOOKS)?);
+            self.0.wait(SLOTS * DRAIN_LOOKS)?;
+            return Ok(false);
         }
         for _ in 0..DRAIN_LOOKS {
             self.0.wait(SLOTS)?;
             if self.packets_inside()? == Some(0) {
-                break;
+                return Ok(true);
             }
         }
-        Ok(())
+        Ok(false)
     }
 
     /// Packets in flight, if the device counts them.
@@ -346,7 +365,7 @@ pub(crate) fn name(offset: u32) -> String {
 }
 
 /// Allocation unit of memory.
-const LINE: u32 = 64;
+pub(crate) const LINE: u32 = 64;
 
 /// A range of memory: its first byte and its size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -356,8 +375,13 @@ pub(crate) struct Part {
 }
 
 impl Part {
-    fn end(self) -> u32 {
+    pub(crate) fn end(self) -> u32 {
         self.start + self.bytes
+    }
+
+    /// Whether both have a byte.
+    pub(crate) fn overlaps(self, other: Self) -> bool {
+        self.start < other.end() && other.start < self.end()
     }
 }
 

@@ -247,6 +247,7 @@ fn her(values: [u128; HER_FIELDS.len()]) -> Her {
             payload: code(11),
             tail: code(13),
             scratchpads: std::array::from_fn(|number| range(15 + 2 * number)),
+            ..Meta::default()
         },
     }
 }

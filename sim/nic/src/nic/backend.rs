@@ -105,6 +105,10 @@ impl ClusterBackend for ModelBackend {
         true
     }
 
+    fn write(&mut self, address: u32, bytes: &[u8]) -> bool {
+        self.cluster_mut().write(address, bytes)
+    }
+
     fn forget(&mut self) {
         self.cluster_mut().forget();
     }
