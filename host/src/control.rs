@@ -46,6 +46,15 @@ pub(crate) struct Memories {
     pub(crate) shared: Part,
 }
 
+/// Whether packets of other contexts match while rules change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Matching {
+    /// No packet matches meanwhile: all rules change at once.
+    Stops,
+    /// They do.
+    GoesOn,
+}
+
 /// Registers of a device, by the offsets of the table.
 pub(crate) struct Control<'d, D: Device>(pub(crate) &'d mut D);
 
@@ -254,50 +263,80 @@ impl<D: Device> Control<'_, D> {
         let ruleset = ruleset.unwrap_or(&never);
         let mode = ruleset.join.bit();
         self.set(there(me::mode(number))?, mode)?;
-        for place in 0..RULES_PER_RULESET {
-            let values = ruleset.at(place as usize).to_registers();
-            let relative = there(me::relative(number, place))?;
-            if values.relative != 0 || self.0.has_register(relative) {
-                self.set(relative, values.relative)?;
-            }
-            for (register, value) in [
-                (me::idx(number, place), values.idx),
-                (me::mask(number, place), values.mask),
-                (me::start(number, place), values.start),
-                (me::end(number, place), values.end),
-            ] {
-                self.set(there(register)?, value)?;
-            }
+        (0..RULES_PER_RULESET).try_for_each(|place| self.set_rule(number, place, ruleset))
+    }
+
+    /// Sets a rule; its first value is the last that is written.
+    fn set_rule(&mut self, number: u32, place: u32, ruleset: &Ruleset) -> Result<(), ErrorKind> {
+        let values = ruleset.at(place as usize).to_registers();
+        let relative = there(me::relative(number, place))?;
+        if values.relative != 0 || self.0.has_register(relative) {
+            self.set(relative, values.relative)?;
+        }
+        for (register, value) in [
+            (me::idx(number, place), values.idx),
+            (me::mask(number, place), values.mask),
+            (me::end(number, place), values.end),
+            (me::start(number, place), values.start),
+        ] {
+            self.set(there(register)?, value)?;
         }
         Ok(())
     }
 
-    /// Opens a context, with matching off meanwhile.
+    /// Opens a context.
     pub(crate) fn open(
         &mut self,
         number: u32,
         memories: &Memories,
         rules: &Ruleset,
+        matching: Matching,
     ) -> Result<(), ErrorKind> {
-        self.set(me::VALID.offset, 0)?;
+        if matching == Matching::Stops {
+            self.set(me::VALID.offset, 0)?;
+        }
         self.set_context(number, Some(memories))?;
-        self.set_ruleset(number, Some(rules))?;
-        self.set(me::VALID.offset, 1)
+        self.change_ruleset(number, Some(rules), matching)
     }
 
     /// Closes a context, after its packets in flight. Returns whether none is known to be left.
-    pub(crate) fn close(&mut self, number: u32) -> Result<bool, ErrorKind> {
-        self.change_ruleset(number, None)?;
+    pub(crate) fn close(&mut self, number: u32, matching: Matching) -> Result<bool, ErrorKind> {
+        self.change_ruleset(number, None, matching)?;
         let is_empty = self.drain()?;
         self.set_context(number, None)?;
         Ok(is_empty)
     }
 
-    /// Changes rules, with matching off meanwhile.
-    pub(crate) fn change_ruleset(&mut self, number: u32, ruleset: Option<&Ruleset>) -> Result<(), ErrorKind> {
-        self.set(me::VALID.offset, 0)?;
-        self.set_ruleset(number, ruleset)?;
+    /// Changes rules.
+    pub(crate) fn change_ruleset(
+        &mut self,
+        number: u32,
+        ruleset: Option<&Ruleset>,
+        matching: Matching,
+    ) -> Result<(), ErrorKind> {
+        match matching {
+            Matching::Stops => {
+                self.set(me::VALID.offset, 0)?;
+                self.set_ruleset(number, ruleset)?;
+            }
+            Matching::GoesOn => self.replace_ruleset(number, ruleset)?,
+        }
         self.set(me::VALID.offset, 1)
+    }
+
+    /// Sets the packets of a context while those of others match: each state in between matches packets of the old rules or of the new
+    /// ones only. The first rule matches nothing until the others are set, and all have to match meanwhile.
+    fn replace_ruleset(&mut self, number: u32, ruleset: Option<&Ruleset>) -> Result<(), ErrorKind> {
+        let never = Ruleset::any();
+        let ruleset = ruleset.unwrap_or(&never);
+        self.set(there(me::start(number, 0))?, u32::MAX)?;
+        self.set(there(me::end(number, 0))?, 0)?;
+        self.set(there(me::mode(number))?, Ruleset::all().join.bit())?;
+        for place in 1..RULES_PER_RULESET {
+            self.set_rule(number, place, ruleset)?;
+        }
+        self.set(there(me::mode(number))?, ruleset.join.bit())?;
+        self.set_rule(number, 0, ruleset)
     }
 
     /// Waits until no packet is in flight, up to a limit, because other contexts may always have some. If the device does not

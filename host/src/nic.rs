@@ -103,10 +103,10 @@ impl<D: Device> Nic<D> {
     /// Sets the packets of a context.
     pub(crate) fn set_ruleset(&self, context: u32, rules: &Ruleset) -> Result<(), ErrorKind> {
         rules.check()?;
-        let device = &mut self.lock().device;
+        let State { device, tenants } = &mut *self.lock();
         match device.manager() {
             Some(manager) => Ok(manager.set_ruleset(context, rules)?),
-            None => Control(device).change_ruleset(context, Some(rules)),
+            None => tenants.set_ruleset(device, Owner::SELF, context, rules),
         }
     }
 

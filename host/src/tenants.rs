@@ -8,7 +8,7 @@
 //! A context has an entry in the table of the resident runtime, with an id that no context had before since the runtime started. The id
 //! is in the size of its handlers; a task whose id is not in the table fails. Memory is cleared when it is allocated.
 
-use crate::control::{self, Control, Memories, Part};
+use crate::control::{self, Control, Matching, Memories, Part};
 use crate::device::{Device, DeviceError};
 use crate::error::ErrorKind;
 use spinneret_program::{Code, Layout, Program, Segment};
@@ -103,6 +103,27 @@ impl Tenants {
             runs: Runs::Nothing,
             contexts: [None; CONTEXTS as usize],
         }
+    }
+
+    /// Contexts of other programs go on while one is opened or closed.
+    fn matching(&self) -> Matching {
+        match self.runs {
+            Runs::Shared(..) => Matching::GoesOn,
+            _ => Matching::Stops,
+        }
+    }
+
+    /// Changes the rules of a context.
+    pub(crate) fn set_ruleset<D: Device>(
+        &self,
+        device: &mut D,
+        owner: Owner,
+        number: u32,
+        rules: &Ruleset,
+    ) -> Result<(), ErrorKind> {
+        rules.check()?;
+        self.check(owner, number)?;
+        Control(device).change_ruleset(number, Some(rules), self.matching())
     }
 
     /// Whether no context is open.
@@ -218,7 +239,7 @@ impl Tenants {
         tenant.memories.host = device.open_area(number as u32, options.host_bytes)?;
         // From here on the context exists, and is closed if anything fails.
         self.contexts[number] = Some(tenant);
-        let opened = Control(device).open(number as u32, &tenant.memories, rules);
+        let opened = Control(device).open(number as u32, &tenant.memories, rules, self.matching());
         if let Err(error) = opened {
             let _ = self.close(device, owner, number as u32);
             return Err(error);
@@ -382,10 +403,7 @@ impl Tenants {
         number: u32,
     ) -> Result<(), ErrorKind> {
         self.check(owner, number)?;
-        let Some(tenant) = self.contexts[number as usize] else {
-            return Ok(());
-        };
-        let closed = self.end(device, number, tenant);
+        let closed = self.end(device, number);
         device.close_area(number);
         self.contexts[number as usize] = None;
         self.unload_unused(device)?;
@@ -393,8 +411,8 @@ impl Tenants {
     }
 
     /// Ends the tasks of a context.
-    fn end<D: Device>(&self, device: &mut D, number: u32, tenant: Tenant) -> Result<(), ErrorKind> {
-        let is_empty = Control(device).close(number)?;
+    fn end<D: Device>(&self, device: &mut D, number: u32) -> Result<(), ErrorKind> {
+        let is_empty = Control(device).close(number, self.matching())?;
         if let Runs::Shared(..) = self.runs {
             // Tasks that have not begun fail from here on.
             write_word(device, entry_of(number) + resident::ID, 0)?;

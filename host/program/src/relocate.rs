@@ -203,6 +203,12 @@ impl Patches<'_> {
         bytes.get_mut(start..start.checked_add(N)?)?.try_into().ok()
     }
 
+    /// Whether an instruction uses x0 as its first register.
+    fn is_from_zero(&mut self, address: u32) -> bool {
+        let word = self.bytes(address).map(|word| u32::from_le_bytes(*word));
+        word.is_some_and(|word| word >> 15 & 0x1f == 0)
+    }
+
     /// Changes a word.
     fn change(&mut self, address: u32, change: impl FnOnce(u32) -> u32) -> Option<()> {
         let word = self.bytes::<4>(address)?;
@@ -366,6 +372,10 @@ impl<'p> Image<'p> {
                 Some(())
             }
             elf::R_RISCV_GPREL_I | elf::R_RISCV_GPREL_S if moves == all.data => Some(()),
+            // The linker takes numbers near 0 from x0 instead of gp, and they stay what they are.
+            elf::R_RISCV_GPREL_I | elf::R_RISCV_GPREL_S if moves == 0 && memory.is_from_zero(address) => {
+                Some(())
+            }
             elf::R_RISCV_RVC_LUI if moves == 0 => Some(()),
             elf::R_RISCV_32 | elf::R_RISCV_SET32 | elf::R_RISCV_ADD32 => {
                 memory.change(address, |word| word.wrapping_add(moves))

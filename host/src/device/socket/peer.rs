@@ -9,7 +9,6 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use spinneret_program::Program;
 use spinneret_regmap::{CONTEXTS, cl, pspin};
-use spinneret_rules::Ruleset;
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind, Read as _};
 use std::os::fd::OwnedFd;
@@ -91,16 +90,6 @@ impl<D: Device> Desk<'_, D> {
         }
         let opened = self.tenants.open(self.device, self.owner, request);
         opened.map(ManagedContext::from).map_err(|(_, kind)| told(kind))
-    }
-
-    fn set_rules(&mut self, context: u32, rules: &Ruleset) -> Result<(), DeviceError> {
-        rules
-            .check()
-            .map_err(|error| DeviceError::Refused(error.to_string()))?;
-        self.tenants.check(self.owner, context).map_err(told)?;
-        Control(self.device)
-            .change_ruleset(context, Some(rules))
-            .map_err(told)
     }
 }
 
@@ -375,7 +364,9 @@ impl Peer {
                 Reply::Context(opened)
             }
             Request::SetRules { context, rules } => {
-                desk.set_rules(context, &(&rules).into())?;
+                let rules = (&rules).into();
+                let set = desk.tenants.set_ruleset(desk.device, desk.owner, context, &rules);
+                set.map_err(told)?;
                 Reply::Done
             }
             Request::CloseContext { context } => {

@@ -23,4 +23,5 @@ mod report;
 mod run;
 mod serve;
 mod services;
+mod tenants;
 mod tutorial;
