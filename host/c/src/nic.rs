@@ -43,8 +43,7 @@ struct Output {
 }
 
 /// Opens a NIC by its name: `unix:PATH` for a simulated one in another process, the device file of a card, such as
-/// `/dev/spinneret0`, or `card` for the one of this machine. Only one process can use a NIC, and
-/// what runs on it is stopped; several can use one of `spinneret serve`.
+/// `/dev/spinneret0`, or `card` for the one of this machine. Stops what runs on it. Only one program can use a NIC.
 ///
 /// # Safety
 /// `name` is a string; the handle is written to `nic`.

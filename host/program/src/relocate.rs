@@ -407,10 +407,14 @@ impl<'p> Image<'p> {
     }
 }
 
+/// The symbol of the linker script for the start of data, which is in no section.
+const DATA_START: &str = "__spin_l2";
+
 /// How far a symbol moves: with its section, or not at all.
 fn moved_by(symbol: &ElfSymbol32<'_, '_>, moves: &Moves) -> u32 {
     match symbol.section_index() {
         Some(_) => moves.of(symbol.address() as u32),
+        None if symbol.name() == Ok(DATA_START) => moves.data,
         None => 0,
     }
 }
