@@ -102,6 +102,8 @@ endif
 spin_cflags += -fno-strict-aliasing $(spin_warnings) -Wstack-usage=1536 -DNB_CLUSTERS=$(CLUSTERS) -I$(RUNTIME)/include
 spin_cflags += $(spin_board_cflags)
 spin_ldflags := -march=$(MARCH) $(spin_machine) -nostartfiles $(spin_board_ldflags) -L$(RUNTIME) -T $(RUNTIME)/link.ld -Wl,--gc-sections
+# Relocations stay in the file, so that the NIC can have the program beside others, at other addresses.
+spin_ldflags += -Wl,--emit-relocs
 
 # Objects lie apart, because a public program is called what its author likes, and lies in $(spin_build) itself.
 spin_elf := $(spin_build)/$(spin_name).elf

@@ -1,12 +1,12 @@
 //! Execution contexts: handlers, their memory, and their packets.
 
-use crate::control::{self, Control, Memories, Part};
-use crate::device::{Device, DeviceError, OpenDevice};
+use crate::control::Memories;
+use crate::device::{Device, ManagedContext, OpenDevice};
 use crate::error::{Error, ErrorKind, In as _};
 use crate::memory::{HandlerMemory, HostMemory};
 use crate::nic::{Counter, Nic, State};
+use crate::tenants::{Opened, Owner, Request};
 use spinneret_program::{Program, Variable};
-use spinneret_regmap::CONTEXTS;
 use spinneret_rules::Ruleset;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -19,11 +19,11 @@ pub const HOST_DATA_COUNTERS: u32 = 128;
 pub const HANDLER_COUNTERS: u32 = 16;
 
 /// Resources of a context.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Options {
     /// Host memory in bytes; 0 for none.
     pub host_bytes: u32,
-    /// Handler memory in L2 in bytes; by default a quarter of what the program leaves.
+    /// Handler memory in L2 in bytes; by default a quarter of what the program leaves, or an eighth of all beside other programs.
     pub handler_bytes: Option<u32>,
     /// Scratchpad in each cluster's L1 in bytes; by default a quarter of the available memory.
     pub scratchpad_bytes: Option<u32>,
@@ -44,8 +44,7 @@ impl Default for Options {
 #[derive(Debug)]
 pub struct Context<D: Device = OpenDevice> {
     nic: Nic<D>,
-    number: u32,
-    memories: Memories,
+    opened: ManagedContext,
     variables: BTreeMap<String, Variable>,
     program: ProgramNotes,
     is_open: bool,
@@ -65,7 +64,7 @@ impl<D: Device> Nic<D> {
     /// context is opened or closed, matching is off, so for a few microseconds all packets go to the host.
     ///
     /// # Errors
-    /// No context or no memory is left, the program has no such handlers, or other contexts run another program.
+    /// No context or no memory is left, the program has no such handlers, or it cannot run beside the others.
     pub fn open_context(
         &self,
         program: &Program,
@@ -75,72 +74,60 @@ impl<D: Device> Nic<D> {
     ) -> Result<Context<D>, Error> {
         const CALL: &str = "Nic::open_context";
         rules.check().call(CALL)?;
-        let handlers = program.find(name).call(CALL)?;
-        let mut state = self.lock();
-        let free = state.contexts.iter().position(Option::is_none);
-        let number = free.ok_or(ErrorKind::NoContext(CONTEXTS)).call(CALL)? as u32;
-        let whole = control::handler_memory(program.free_memory);
-        let (handler, scratchpad) = state.places(whole, options).of(CALL, number)?;
-        state.run(program).of(CALL, number)?;
-        let host = state
-            .device
-            .open_area(number, options.host_bytes)
-            .of(CALL, number)?;
-        let memories = Memories {
-            handlers,
-            handler,
-            scratchpad,
-            host,
+        program.find(name).call(CALL)?;
+        let State { device, tenants } = &mut *self.lock();
+        let opened = match device.manager() {
+            Some(manager) => manager.open_context(program, name, rules, options).call(CALL)?,
+            None => {
+                let request = Request {
+                    program,
+                    name,
+                    rules,
+                    options,
+                };
+                tenants
+                    .open(device, Owner::SELF, request)
+                    .map(ManagedContext::from)
+                    .map_err(|(context, kind)| Error {
+                        call: CALL,
+                        context,
+                        kind,
+                    })?
+            }
         };
-        // From here on the context exists, and is cleaned up if anything fails.
-        state.contexts[number as usize] = Some(memories);
-        let opened = Control(&mut state.device).open(number, &memories, rules);
-        drop(state);
-        let context = Context {
+        let mut variables = program.variables.clone();
+        for variable in variables.values_mut() {
+            variable.address = variable.address.wrapping_add(opened.data_moved);
+        }
+        Ok(Context {
             nic: self.clone(),
-            number,
-            memories,
-            variables: program.variables.clone(),
+            opened,
+            variables,
             program: ProgramNotes {
                 path: program.path().to_owned(),
                 services: program.services.clone(),
             },
             is_open: true,
-        };
-        opened.of(CALL, number).map(|()| context)
+        })
     }
 }
 
-impl<D: Device> State<D> {
-    /// Allocates L2 memory and scratchpads for another context.
-    fn places(&self, whole: Part, options: &Options) -> Result<(Part, Part), ErrorKind> {
-        let taken = || self.contexts.iter().flatten();
-        let place = |what: &str, whole: Part, taken: Vec<Part>, wanted: Option<u32>| {
-            let bytes = wanted.unwrap_or_else(|| control::share(whole));
-            control::place(whole, taken.into_iter(), bytes).ok_or_else(|| {
-                DeviceError::NoMemory(format!(
-                    "{bytes} bytes of {what} are not free; there are {} for all contexts",
-                    whole.bytes
-                ))
-            })
-        };
-        let handler = taken().map(|memories| memories.handler).collect();
-        let handler = place("handler memory", whole, handler, options.handler_bytes)?;
-        let pads = taken().map(|memories| memories.scratchpad).collect();
-        let pad = place(
-            "scratchpads",
-            control::scratchpads(),
-            pads,
-            options.scratchpad_bytes,
-        )?;
-        Ok((handler, pad))
+impl From<Opened> for ManagedContext {
+    fn from(opened: Opened) -> Self {
+        let Memories { handler, host, .. } = opened.memories;
+        Self {
+            number: opened.number,
+            handler_memory: [handler.start, handler.bytes],
+            host,
+            data_moved: opened.data_moved,
+        }
     }
 }
 
 impl<D: Device> Context<D> {
     /// Returns its number, which is also that of its ruleset.
     pub fn number(&self) -> u32 {
-        self.number
+        self.opened.number
     }
 
     /// Returns the NIC that it is on.
@@ -159,24 +146,24 @@ impl<D: Device> Context<D> {
     /// The hardware does not support the rules, or does not answer.
     pub fn set_ruleset(&self, rules: &Ruleset) -> Result<(), Error> {
         self.nic
-            .set_ruleset(self.number, rules)
-            .of("Context::set_ruleset", self.number)
+            .set_ruleset(self.opened.number, rules)
+            .of("Context::set_ruleset", self.opened.number)
     }
 
     /// Returns the host memory that its handlers and this program share.
     pub fn host_memory(&self) -> HostMemory<D> {
-        HostMemory::new(self.nic.clone(), self.number, self.memories.host)
+        HostMemory::new(self.nic.clone(), self.opened.number, self.opened.host)
     }
 
     /// Returns the L2 memory of its handlers.
     pub fn handler_memory(&self) -> HandlerMemory<D> {
-        let part = self.memories.handler;
+        let [address, bytes] = self.opened.handler_memory;
         HandlerMemory::new(
             self.nic.clone(),
-            self.number,
+            self.opened.number,
             "handler memory",
-            part.start,
-            part.bytes,
+            address,
+            bytes,
         )
     }
 
@@ -186,10 +173,10 @@ impl<D: Device> Context<D> {
     /// The program has no variable of that name in L2.
     pub fn variable(&self, name: &str) -> Result<HandlerMemory<D>, Error> {
         let variable = self.variables.get(name).ok_or_else(|| self.no_variable(name));
-        let Variable { address, size } = *variable.of("Context::variable", self.number)?;
+        let Variable { address, size } = *variable.of("Context::variable", self.opened.number)?;
         Ok(HandlerMemory::new(
             self.nic.clone(),
-            self.number,
+            self.opened.number,
             "the variable",
             address,
             size,
@@ -226,7 +213,7 @@ impl<D: Device> Context<D> {
     /// # Errors
     /// If the NIC does not answer.
     pub fn close(mut self) -> Result<(), Error> {
-        self.end().of("Context::close", self.number)
+        self.end().of("Context::close", self.opened.number)
     }
 
     /// Leaves the handlers running until a program opens the NIC again.
@@ -236,7 +223,7 @@ impl<D: Device> Context<D> {
 
     fn end(&mut self) -> Result<(), ErrorKind> {
         match std::mem::replace(&mut self.is_open, false) {
-            true => self.nic.close_context(self.number),
+            true => self.nic.close_context(self.opened.number),
             false => Ok(()),
         }
     }

@@ -3,7 +3,7 @@
 use crate::device::{Area, Device, DeviceError};
 use crate::error::ErrorKind;
 use spinneret_program::{Code, Program};
-use spinneret_regmap::pspin::{HANDLER_BASE, HANDLER_BYTES, L1_BYTES, L1_SCRATCHPADS};
+use spinneret_regmap::pspin::{HANDLER_BASE, HANDLER_BYTES, L1_BYTES, L1_SCRATCHPADS, SHARED_SCRATCHPAD};
 use spinneret_regmap::{
     CONTEXTS, RULES_PER_RULESET, caps, cl, events, find, guard, her, her_meta, ingress, me,
 };
@@ -42,6 +42,17 @@ pub(crate) struct Memories {
     pub(crate) handler: Part,
     pub(crate) scratchpad: Part,
     pub(crate) host: Area,
+    /// Shared data of the program; without bytes, that of the only one.
+    pub(crate) shared: Part,
+}
+
+/// Whether packets of other contexts match while rules change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Matching {
+    /// No packet matches meanwhile: all rules change at once.
+    Stops,
+    /// They do.
+    GoesOn,
 }
 
 /// Registers of a device, by the offsets of the table.
@@ -140,22 +151,36 @@ impl<D: Device> Control<'_, D> {
 
     /// Starts a program on the cluster, which was in reset.
     pub(crate) fn start(&mut self, program: &Program) -> Result<(), ErrorKind> {
-        self.set(cl::AUX_RESET, 0)?;
-        self.wait_for("the start of the cluster", cl::STATUS.offset, RUNNING)?;
-        self.0.wait(SLOTS)?;
-        self.0.load(program)?;
-        self.set(cl::FETCH_ENABLE, FETCH_ALL)?;
+        self.boot(program, |_| Ok(()))?;
         match program.variables.get(STATE) {
-            Some(state) => self.wait_until_ready(program, state.address).inspect_err(|_| {
-                // Restore the state before; the error that matters is why the program did not start.
-                let _ = self.stop();
-            }),
+            Some(state) => self.wait_until_ready(program, state.address),
             None => Ok(self.0.wait(BOOT)?),
         }
     }
 
-    /// Waits until the runtime of a program reports that it is ready for packets.
-    fn wait_until_ready(&mut self, program: &Program, state: u32) -> Result<(), ErrorKind> {
+    /// Loads a program into the cluster, which was in reset, prepares its memory, and lets HPUs fetch instructions.
+    pub(crate) fn boot(
+        &mut self,
+        program: &Program,
+        prepare: impl FnOnce(&mut D) -> Result<(), DeviceError>,
+    ) -> Result<(), ErrorKind> {
+        self.set(cl::AUX_RESET, 0)?;
+        self.wait_for("the start of the cluster", cl::STATUS.offset, RUNNING)?;
+        self.0.wait(SLOTS)?;
+        self.0.load(program)?;
+        prepare(self.0)?;
+        self.set(cl::FETCH_ENABLE, FETCH_ALL)
+    }
+
+    /// Waits until the runtime of a program reports that it is ready for packets; if it does not, stops the cluster.
+    pub(crate) fn wait_until_ready(&mut self, program: &Program, state: u32) -> Result<(), ErrorKind> {
+        self.poll_state(program, state).inspect_err(|_| {
+            // Restore the state before; the error that matters is why the program did not start.
+            let _ = self.stop();
+        })
+    }
+
+    fn poll_state(&mut self, program: &Program, state: u32) -> Result<(), ErrorKind> {
         let begun = self.0.now();
         loop {
             // Back off during a long start-up.
@@ -216,6 +241,7 @@ impl<D: Device> Control<'_, D> {
                     memories.scratchpad.start - L1_SCRATCHPADS,
                     memories.scratchpad.bytes,
                 ],
+                false if cluster == SHARED_SCRATCHPAD => [memories.shared.start, memories.shared.bytes],
                 false => [0, 0],
             };
             self.set(there(her_meta::offset(address, number))?, part[0])?;
@@ -237,65 +263,97 @@ impl<D: Device> Control<'_, D> {
         let ruleset = ruleset.unwrap_or(&never);
         let mode = ruleset.join.bit();
         self.set(there(me::mode(number))?, mode)?;
-        for place in 0..RULES_PER_RULESET {
-            let values = ruleset.at(place as usize).to_registers();
-            let relative = there(me::relative(number, place))?;
-            if values.relative != 0 || self.0.has_register(relative) {
-                self.set(relative, values.relative)?;
-            }
-            for (register, value) in [
-                (me::idx(number, place), values.idx),
-                (me::mask(number, place), values.mask),
-                (me::start(number, place), values.start),
-                (me::end(number, place), values.end),
-            ] {
-                self.set(there(register)?, value)?;
-            }
+        (0..RULES_PER_RULESET).try_for_each(|place| self.set_rule(number, place, ruleset))
+    }
+
+    /// Sets a rule; its first value is the last that is written.
+    fn set_rule(&mut self, number: u32, place: u32, ruleset: &Ruleset) -> Result<(), ErrorKind> {
+        let values = ruleset.at(place as usize).to_registers();
+        let relative = there(me::relative(number, place))?;
+        if values.relative != 0 || self.0.has_register(relative) {
+            self.set(relative, values.relative)?;
+        }
+        for (register, value) in [
+            (me::idx(number, place), values.idx),
+            (me::mask(number, place), values.mask),
+            (me::end(number, place), values.end),
+            (me::start(number, place), values.start),
+        ] {
+            self.set(there(register)?, value)?;
         }
         Ok(())
     }
 
-    /// Opens a context, with matching off meanwhile.
+    /// Opens a context.
     pub(crate) fn open(
         &mut self,
         number: u32,
         memories: &Memories,
         rules: &Ruleset,
+        matching: Matching,
     ) -> Result<(), ErrorKind> {
-        self.set(me::VALID.offset, 0)?;
+        if matching == Matching::Stops {
+            self.set(me::VALID.offset, 0)?;
+        }
         self.set_context(number, Some(memories))?;
-        self.set_ruleset(number, Some(rules))?;
+        self.change_ruleset(number, Some(rules), matching)
+    }
+
+    /// Closes a context, after its packets in flight. Returns whether none is known to be left.
+    pub(crate) fn close(&mut self, number: u32, matching: Matching) -> Result<bool, ErrorKind> {
+        self.change_ruleset(number, None, matching)?;
+        let is_empty = self.drain()?;
+        self.set_context(number, None)?;
+        Ok(is_empty)
+    }
+
+    /// Changes rules.
+    pub(crate) fn change_ruleset(
+        &mut self,
+        number: u32,
+        ruleset: Option<&Ruleset>,
+        matching: Matching,
+    ) -> Result<(), ErrorKind> {
+        match matching {
+            Matching::Stops => {
+                self.set(me::VALID.offset, 0)?;
+                self.set_ruleset(number, ruleset)?;
+            }
+            Matching::GoesOn => self.replace_ruleset(number, ruleset)?,
+        }
         self.set(me::VALID.offset, 1)
     }
 
-    /// Closes a context, after its packets in flight.
-    pub(crate) fn close(&mut self, number: u32) -> Result<(), ErrorKind> {
-        self.change_ruleset(number, None)?;
-        self.drain()?;
-        self.set_context(number, None)
-    }
-
-    /// Changes rules, with matching off meanwhile.
-    pub(crate) fn change_ruleset(&mut self, number: u32, ruleset: Option<&Ruleset>) -> Result<(), ErrorKind> {
-        self.set(me::VALID.offset, 0)?;
-        self.set_ruleset(number, ruleset)?;
-        self.set(me::VALID.offset, 1)
+    /// Sets the packets of a context while those of others match: each state in between matches packets of the old rules or of the new
+    /// ones only. The first rule matches nothing until the others are set, and all have to match meanwhile.
+    fn replace_ruleset(&mut self, number: u32, ruleset: Option<&Ruleset>) -> Result<(), ErrorKind> {
+        let never = Ruleset::any();
+        let ruleset = ruleset.unwrap_or(&never);
+        self.set(there(me::start(number, 0))?, u32::MAX)?;
+        self.set(there(me::end(number, 0))?, 0)?;
+        self.set(there(me::mode(number))?, Ruleset::all().join.bit())?;
+        for place in 1..RULES_PER_RULESET {
+            self.set_rule(number, place, ruleset)?;
+        }
+        self.set(there(me::mode(number))?, ruleset.join.bit())?;
+        self.set_rule(number, 0, ruleset)
     }
 
     /// Waits until no packet is in flight, up to a limit, because other contexts may always have some. If the device does not
     /// count packets, waits for all of that time: the busy flag of a cluster is set whenever it fetches instructions.
-    fn drain(&mut self) -> Result<(), ErrorKind> {
+    fn drain(&mut self) -> Result<bool, ErrorKind> {
         if self.packets_inside()?.is_none() {
             // Many short sleeps would take far longer in total.
-            return Ok(self.0.wait(SLOTS * DRAIN_LOOKS)?);
+            self.0.wait(SLOTS * DRAIN_LOOKS)?;
+            return Ok(false);
         }
         for _ in 0..DRAIN_LOOKS {
             self.0.wait(SLOTS)?;
             if self.packets_inside()? == Some(0) {
-                break;
+                return Ok(true);
             }
         }
-        Ok(())
+        Ok(false)
     }
 
     /// Packets in flight, if the device counts them.
@@ -346,7 +404,7 @@ pub(crate) fn name(offset: u32) -> String {
 }
 
 /// Allocation unit of memory.
-const LINE: u32 = 64;
+pub(crate) const LINE: u32 = 64;
 
 /// A range of memory: its first byte and its size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -356,8 +414,13 @@ pub(crate) struct Part {
 }
 
 impl Part {
-    fn end(self) -> u32 {
+    pub(crate) fn end(self) -> u32 {
         self.start + self.bytes
+    }
+
+    /// Whether both have a byte.
+    pub(crate) fn overlaps(self, other: Self) -> bool {
+        self.start < other.end() && other.start < self.end()
     }
 }
 

@@ -33,9 +33,12 @@ mod error;
 mod memory;
 mod nic;
 pub mod slmp;
+mod tenants;
 
 pub use context::{Context, HANDLER_COUNTERS, HOST_DATA_COUNTERS, Options, ProgramNotes};
-pub use device::{Address, Device, DeviceError, OpenDevice, SharedMemory, chardev, vfio};
+pub use device::{
+    Address, Device, DeviceError, ManagedContext, Manager, OpenDevice, SharedMemory, chardev, vfio,
+};
 pub use error::{Error, ErrorKind};
 pub use memory::{HandlerMemory, HostMemory, Word};
 pub use nic::{Counter, Counters, Lines, NOTHING_PRINTED, Nic, NicGuard, Printed, Stdout, harmless};

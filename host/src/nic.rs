@@ -1,10 +1,10 @@
 //! The NIC: opening it, time, counters, and the output of handlers.
 
-use crate::control::{Control, Memories};
+use crate::control::Control;
 use crate::device::{Address, Device, OpenDevice};
 use crate::error::{Error, ErrorKind, In as _};
-use spinneret_program::Program;
-use spinneret_regmap::{CONTEXTS, cl, datapath_counters};
+use crate::tenants::{Owner, Tenants};
+use spinneret_regmap::{cl, datapath_counters};
 use spinneret_rules::Ruleset;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -19,7 +19,8 @@ const LOOK_BESIDE_EVENTS: Duration = Duration::from_millis(1);
 /// The polling interval grows up to this fraction of the time waited so far.
 const PATIENCE: u32 = 16;
 
-/// A NIC, shared by its contexts and memories. Other programs can open it when all of them are dropped.
+/// A NIC, shared by its contexts and memories. Other processes can open it when all of them are dropped; one that `spinneret serve`
+/// simulates, at any time.
 #[derive(Debug)]
 pub struct Nic<D: Device = OpenDevice> {
     state: Arc<Mutex<State<D>>>,
@@ -37,8 +38,8 @@ impl<D: Device> Clone for Nic<D> {
 #[derive(Debug)]
 pub(crate) struct State<D> {
     pub(crate) device: D,
-    program: Option<Program>,
-    pub(crate) contexts: [Option<Memories>; CONTEXTS as usize],
+    /// What runs on it; unused if another process manages it.
+    pub(crate) tenants: Tenants,
 }
 
 /// Exclusive access to the device of a NIC.
@@ -72,38 +73,50 @@ impl Nic {
 }
 
 impl<D: Device> Nic<D> {
-    /// Opens a device, and stops what runs on it.
+    /// Opens a device, and stops what runs on it. Its contexts are of one program, which starts by itself.
     ///
     /// # Errors
     /// The device is not a spinneret NIC, or does not answer.
-    pub fn new(mut device: D) -> Result<Self, Error> {
-        Control(&mut device).take().call("Nic::new")?;
+    pub fn new(device: D) -> Result<Self, Error> {
+        Self::with(device, false).call("Nic::new")
+    }
+
+    /// As [`new`](Self::new), but contexts may be of several programs, which are loaded and unloaded while others run. The NIC
+    /// runs the resident runtime, if cluster and first program permit it: see `docs/host/library.md`.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn shared(device: D) -> Result<Self, Error> {
+        Self::with(device, true).call("Nic::shared")
+    }
+
+    fn with(mut device: D, is_shared: bool) -> Result<Self, ErrorKind> {
+        if device.manager().is_none() {
+            Control(&mut device).take()?;
+        }
+        let tenants = Tenants::new(is_shared);
         Ok(Self {
-            state: Arc::new(Mutex::new(State {
-                device,
-                program: None,
-                contexts: [None; CONTEXTS as usize],
-            })),
+            state: Arc::new(Mutex::new(State { device, tenants })),
         })
     }
 
     /// Sets the packets of a context.
     pub(crate) fn set_ruleset(&self, context: u32, rules: &Ruleset) -> Result<(), ErrorKind> {
         rules.check()?;
-        Control(&mut self.lock().device).change_ruleset(context, Some(rules))
+        let State { device, tenants } = &mut *self.lock();
+        match device.manager() {
+            Some(manager) => Ok(manager.set_ruleset(context, rules)?),
+            None => tenants.set_ruleset(device, Owner::SELF, context, rules),
+        }
     }
 
     /// Closes a context; the last one leaves the cluster in reset.
     pub(crate) fn close_context(&self, context: u32) -> Result<(), ErrorKind> {
-        let mut state = self.lock();
-        let closed = Control(&mut state.device).close(context);
-        state.contexts[context as usize] = None;
-        state.device.close_area(context);
-        if state.contexts.iter().all(Option::is_none) {
-            state.program = None;
-            Control(&mut state.device).stop()?;
+        let State { device, tenants } = &mut *self.lock();
+        match device.manager() {
+            Some(manager) => Ok(manager.close_context(context)?),
+            None => tenants.close(device, Owner::SELF, context),
         }
-        closed
     }
 
     /// Reads the counters of the hardware.
@@ -207,24 +220,6 @@ impl<D: Device> Nic<D> {
     /// Ignores poisoning, because no call leaves an inconsistent state.
     pub(crate) fn lock(&self) -> MutexGuard<'_, State<D>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl<D: Device> State<D> {
-    /// Starts a program, unless it already runs.
-    pub(crate) fn run(&mut self, program: &Program) -> Result<(), ErrorKind> {
-        match &self.program {
-            Some(running) if running.segments == program.segments => Ok(()),
-            Some(running) => Err(ErrorKind::OtherProgram {
-                running: running.path().display().to_string(),
-                wanted: program.path().display().to_string(),
-            }),
-            None => {
-                Control(&mut self.device).start(program)?;
-                self.program = Some(program.clone());
-                Ok(())
-            }
-        }
     }
 }
 

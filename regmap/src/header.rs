@@ -5,7 +5,7 @@
 //! elements; elements with names of their own have an `_OFFSET` of their own. `_BITS` is the mask of the bits
 //! that exist, `_RESET` the value after reset where the table knows it.
 
-use crate::pspin::{self, driver};
+use crate::pspin::{self, driver, resident};
 use crate::register::{Access, Bits, Register, Reset};
 use crate::{
     CLUSTERS, CONTEXTS, MPQS, REGISTER_BYTES, RULES_PER_RULESET, RULESETS, bar, caps, pci, registers, shares,
@@ -131,6 +131,8 @@ pub fn linker_script(out: &mut impl Write) -> fmt::Result {
         ("l2", pspin::HANDLER_BASE),
         ("l2_size", pspin::HANDLER_BYTES),
         ("area_size", pspin::L1_AREA_BYTES),
+        ("resident", pspin::RESIDENT_CODE),
+        ("resident_size", pspin::RESIDENT_CODE_BYTES),
     ] {
         writeln!(out, "__spin_{name} = {value:#x};")?;
     }
@@ -173,6 +175,30 @@ const RUNTIME: &[(&str, &[(&str, u32)])] = &[
             ("GUARD_SIZE", pspin::L1_GUARD_BYTES),
             ("AREA_OFFSET", pspin::L1_AREAS),
             ("AREA_SIZE", pspin::L1_AREA_BYTES),
+        ],
+    ),
+    (
+        "The table of the resident runtime, and its entry for each context.",
+        &[
+            ("RESIDENT_ADDR", pspin::RESIDENT_DATA),
+            ("RESIDENT_STATE", resident::STATE),
+            ("RESIDENT_CLUSTERS", resident::CLUSTERS),
+            ("RESIDENT_LOADS", resident::LOADS),
+            ("RESIDENT_ENTRIES", resident::ENTRIES),
+            ("RESIDENT_ENTRY_SHIFT", resident::ENTRY_BYTES.ilog2()),
+            ("RESIDENT_CONTEXT_BITS", CONTEXTS.ilog2()),
+            ("RESIDENT_ID", resident::ID),
+            ("RESIDENT_GP", resident::GLOBAL_POINTER),
+            ("RESIDENT_LOCALS", resident::LOCALS),
+            ("RESIDENT_LOCALS_SIZE", resident::LOCALS_BYTES),
+            ("RESIDENT_INIT", resident::INIT),
+            ("RESIDENT_PROGRAM_STATE", resident::PROGRAM_STATE),
+            ("RESIDENT_INIT_DONE", resident::INIT_DONE),
+            ("RESIDENT_ID_SHIFT", resident::ID_SHIFT),
+            ("RESIDENT_STARTING", resident::STARTING),
+            ("RESIDENT_READY", resident::READY),
+            ("RESIDENT_FAILED", resident::FAILED),
+            ("RESIDENT_NOT_LOADED", resident::NOT_LOADED),
         ],
     ),
 ];

@@ -52,6 +52,18 @@ pub const RESET_VECTOR: u32 = 0x80;
 /// Start of the program, after the vectors.
 pub const ENTRY: u32 = 0x100;
 
+/// Code of the resident runtime ([`resident`]), at the end of program memory.
+pub const RESIDENT_CODE: u32 = PROGRAM_BASE + PROGRAM_BYTES - RESIDENT_CODE_BYTES;
+/// Bytes of it.
+pub const RESIDENT_CODE_BYTES: u32 = 0x800;
+/// Its table, at the end of L2 handler memory.
+pub const RESIDENT_DATA: u32 = HANDLER_BASE + HANDLER_BYTES - RESIDENT_DATA_BYTES;
+/// Bytes of it.
+pub const RESIDENT_DATA_BYTES: u32 = 0x100;
+/// The scratchpad of a HER that is no scratchpad in clusters that have fewer: its address and bytes are the range of the program's
+/// shared data. Without bytes, shared data is [`SHARED_BYTES`] from [`HANDLER_BASE`] on.
+pub const SHARED_SCRATCHPAD: usize = 3;
+
 /// Numbers of harts in a cluster, as `mhartid` has them.
 pub const CLUSTER_HARTS: u32 = 32;
 /// Clocks that a handler may take, unless told otherwise.
@@ -158,4 +170,43 @@ pub mod dma {
     pub const START: u32 = 0x18;
     /// The number of the last copy that is done.
     pub const DONE: u32 = 0x20;
+}
+
+/// Table of the resident runtime, which runs handlers of several programs: offsets from [`RESIDENT_DATA`](super::RESIDENT_DATA),
+/// and from each entry. There is an entry for each context.
+pub mod resident {
+    /// [`STARTING`] until HPUs take tasks, then [`READY`].
+    pub const STATE: u32 = 0x00;
+    /// Number of clusters.
+    pub const CLUSTERS: u32 = 0x04;
+    /// Programs that were loaded; instruction caches are older if a cluster knows another number.
+    pub const LOADS: u32 = 0x08;
+    /// The first entry.
+    pub const ENTRIES: u32 = 0x40;
+    /// Bytes of an entry.
+    pub const ENTRY_BYTES: u32 = 0x20;
+    /// Id of what runs in the context, which is also in the size of its handlers; 0: nothing.
+    pub const ID: u32 = 0x00;
+    /// Value of the register `gp`.
+    pub const GLOBAL_POINTER: u32 = 0x04;
+    /// Thread-local variables of all HPUs, while they run something else.
+    pub const LOCALS: u32 = 0x08;
+    /// Bytes of those of one HPU, a multiple of 16.
+    pub const LOCALS_BYTES: u32 = 0x0c;
+    /// Address of `init_handlers`; 0 if the program has none.
+    pub const INIT: u32 = 0x10;
+    /// [`STARTING`] until the context's first packet; then [`READY`] or [`FAILED`].
+    pub const PROGRAM_STATE: u32 = 0x14;
+    /// Address of a word for all contexts of a program; 0 until `init_handlers` has returned.
+    pub const INIT_DONE: u32 = 0x18;
+    /// Bits of a handler's size below the id.
+    pub const ID_SHIFT: u32 = 16;
+    /// States of the runtime, and of a program.
+    pub const STARTING: u32 = 1;
+    /// It takes packets.
+    pub const READY: u32 = 2;
+    /// `init_handlers` has failed.
+    pub const FAILED: u32 = 3;
+    /// Cause of the failure of a task whose program is not loaded, or has not started.
+    pub const NOT_LOADED: u32 = 30;
 }

@@ -36,6 +36,27 @@
 #define SPIN_AREA_SIZE 0x780
 #endif
 
+/* The table of the resident runtime, and its entry for each context. */
+#define SPIN_RESIDENT_ADDR 0x1c0fff00
+#define SPIN_RESIDENT_STATE 0
+#define SPIN_RESIDENT_CLUSTERS 4
+#define SPIN_RESIDENT_LOADS 8
+#define SPIN_RESIDENT_ENTRIES 64
+#define SPIN_RESIDENT_ENTRY_SHIFT 5
+#define SPIN_RESIDENT_CONTEXT_BITS 2
+#define SPIN_RESIDENT_ID 0
+#define SPIN_RESIDENT_GP 4
+#define SPIN_RESIDENT_LOCALS 8
+#define SPIN_RESIDENT_LOCALS_SIZE 12
+#define SPIN_RESIDENT_INIT 16
+#define SPIN_RESIDENT_PROGRAM_STATE 20
+#define SPIN_RESIDENT_INIT_DONE 24
+#define SPIN_RESIDENT_ID_SHIFT 16
+#define SPIN_RESIDENT_STARTING 1
+#define SPIN_RESIDENT_READY 2
+#define SPIN_RESIDENT_FAILED 3
+#define SPIN_RESIDENT_NOT_LOADED 30
+
 /* The task at hand, its doorbell, and the cause of its failure. */
 #define HWSCHED_HANDLER_FUN_ADDR 0x1b205000
 #define HWSCHED_HANDLER_FUN_SIZE 0x1b205004

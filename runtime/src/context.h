@@ -10,10 +10,17 @@
 #define CONTEXT_GID 12    /* number of the HPU among all */
 #define CONTEXT_CLUSTER 16
 #define CONTEXT_HPU 20
-#define CONTEXT_INSIDE 24 /* state of the guard and kind of the HPU, so that the end of a task looks at one word */
+#define CONTEXT_INSIDE 24 /* what the end of a task has to look at, in one word: INSIDE_..., IS_PUBLIC */
 
-#define GUARD_IS_INSIDE 1 /* this HPU is the one that the guard has let in */
-#define GUARD_IS_PUBLIC_SHIFT 1 /* bit: a HPU of the PULP cluster */
+/* Whether the guard has let this HPU in, and for whom. */
+#define INSIDE_HANDLER 1
+#define INSIDE_RUNTIME 2  /* the resident runtime, to start a program */
+#define INSIDE (INSIDE_HANDLER | INSIDE_RUNTIME)
+#define IS_PUBLIC_SHIFT 2 /* the bit above: this is an HPU of the PULP cluster */
+
+/* The resident runtime keeps these two instead of CONTEXT_SP, which is CONTEXT_TP - ARGS_SIZE. */
+#define CONTEXT_PROGRAM 4 /* id of the program whose thread-local variables are in the area; 0: none */
+#define CONTEXT_GP 28     /* its gp */
 
 /* The guard, in each cluster's L1: HPUs of the cluster take turns by tickets, clusters by numbers. */
 #define GUARD_TICKET 0   /* the next one to be taken */
@@ -21,6 +28,7 @@
 #define GUARD_CLUSTERS 8 /* clusters that there are, which need not be NB_CLUSTERS */
 #define GUARD_WANTS 12   /* a byte of each HPU: whether it is about to take a ticket */
 #define GUARD_NUMBER 20  /* state of each cluster: GUARD_IDLE, GUARD_CHOOSING, or an odd number */
+#define GUARD_LOADS 52   /* loads that the cluster's instruction cache knows of; the resident runtime alone has it */
 #define GUARD_MAX_CLUSTERS 8
 #define GUARD_IDLE 0
 #define GUARD_CHOOSING 2

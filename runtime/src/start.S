@@ -11,12 +11,16 @@
  *
  * mscratch always holds this HPU's context, in a part of L1 that user mode cannot reach. Nothing that a handler leaves
  * in registers or in its stack is relied on, and nothing here uses a stack.
+ *
+ * With SPIN_RESIDENT this is the resident runtime, which belongs to no program: the id in the size of a handler names its
+ * program, and resident/switch.S is entered when another one than before has a task.
  */
 #include "context.h"
 #include "spin_conf.h"
 
 /* Registers of the HPU's driver, and of the cluster's instruction cache. */
 #define HANDLER (HWSCHED_HANDLER_FUN_ADDR - SPIN_HPU_ADDR)
+#define HANDLER_SIZE (HWSCHED_HANDLER_FUN_SIZE - SPIN_HPU_ADDR)
 #define TASK (HWSCHED_HANDLER_MEM_ADDR - SPIN_HPU_ADDR)
 #define DOORBELL (HWSCHED_DOORBELL - SPIN_HPU_ADDR)
 #define ERROR (HWSCHED_ERROR - SPIN_HPU_ADDR)
@@ -31,6 +35,7 @@
 #define ECALL_ENTER 2
 #define ECALL_LEAVE 3
 #define ECALL_EXIT 10
+#define ECALL_STARTED 11 /* the resident runtime's: init_handlers has returned */
 
     /* Multiplies, with t2 where there is no instruction for it. */
     .macro multiply product, number
@@ -87,6 +92,9 @@ _start:
     add s4, s4, t0
     csrw mscratch, s4
 
+#ifdef SPIN_RESIDENT
+    sw zero, CONTEXT_PROGRAM(s4)
+#else
     /* From the top of this HPU's area down: thread-local variables, arguments of the handler, stack. */
     addi t0, s1, 1
     li t1, SPIN_AREA_SIZE
@@ -99,6 +107,7 @@ _start:
     addi sp, tp, -ARGS_SIZE
     sw sp, CONTEXT_SP(s4)
     sw tp, CONTEXT_TP(s4)
+#endif
     sw s2, CONTEXT_CLUSTER(s4)
     sw s1, CONTEXT_HPU(s4)
     li t0, NB_CORES
@@ -107,9 +116,12 @@ _start:
     sw t0, CONTEXT_GID(s4)
     call spin_has_cycle_counter
     seqz a0, a0
-    slli a0, a0, GUARD_IS_PUBLIC_SHIFT
+    slli a0, a0, IS_PUBLIC_SHIFT
     sw a0, CONTEXT_INSIDE(s4)
 
+#ifdef SPIN_RESIDENT
+    j start_resident
+#else
     .option push
     .option norelax
     la gp, __global_pointer$
@@ -118,18 +130,32 @@ _start:
     mv a0, s0
     call spin_start
     mv t0, s4
+#endif
+
+    /* t0: the context, t1: the driver, here and from here on. Traps and mret leave user mode in MPP. */
+first_task:
     li t1, SPIN_HPU_ADDR
     li t2, MSTATUS_MPP
     csrc mstatus, t2
-
-    /* t0: the context, t1: the driver, here and from here on. Traps and mret leave user mode in MPP. */
 next_task:
     lw t2, HANDLER(t1)
+#ifdef SPIN_RESIDENT
+    lw t3, HANDLER_SIZE(t1)
+    lw t4, CONTEXT_PROGRAM(t0)
+    srli t3, t3, SPIN_RESIDENT_ID_SHIFT
+    bne t3, t4, other_program
+enter_handler:
+#endif
     csrw mepc, t2
 
     /* Fresh registers and arguments: the handler before may have left anything in them. */
-    lw sp, CONTEXT_SP(t0)
     lw tp, CONTEXT_TP(t0)
+#ifdef SPIN_RESIDENT
+    lw gp, CONTEXT_GP(t0)
+    addi sp, tp, -ARGS_SIZE
+#else
+    lw sp, CONTEXT_SP(t0)
+#endif
     lw t3, CONTEXT_GID(t0)
     lw t4, CONTEXT_CLUSTER(t0)
     lw t5, CONTEXT_HPU(t0)
@@ -138,10 +164,12 @@ next_task:
     sw t3, 4(sp)
     sw t4, 8(sp)
     sw t5, 12(sp)
+#ifndef SPIN_RESIDENT
     .option push
     .option norelax
     la gp, __global_pointer$
     .option pop
+#endif
     la ra, handler_returned
     mv a0, sp
     mret
@@ -172,6 +200,10 @@ call_of_any:
     beq a7, t1, guard_enter
     li t1, ECALL_LEAVE
     beq a7, t1, guard_leave
+#ifdef SPIN_RESIDENT
+    li t1, ECALL_STARTED
+    beq a7, t1, program_started
+#endif
     j fault
 
     /* The cycle counter, and everything else as it was. */
@@ -213,8 +245,11 @@ task_done:
 
     /* It was the only one that was let in, or this is the public cluster. */
 task_done_specially:
-    andi t2, t2, GUARD_IS_INSIDE
+    andi t2, t2, INSIDE
     beqz t2, wait_for_commands
+#ifdef SPIN_RESIDENT
+    jal a5, start_failed
+#endif
     jal a6, let_next_in
     li t1, SPIN_HPU_ADDR
     j task_done
@@ -234,14 +269,21 @@ wait_for_commands:
     sw zero, DOORBELL(t1)
     j next_task
 
-    /* In machine mode only init_handlers can fault: the watchdog leaves machine mode alone. */
 fault_at_start:
+#ifdef SPIN_RESIDENT
+    /* Nothing here faults while the memories are there. */
+    li t1, SPIN_TERMINATE_ADDR
+    sw t2, 0(t1)
+1:  j 1b
+#else
+    /* In machine mode only init_handlers can fault: the watchdog leaves machine mode alone. */
     lw sp, CONTEXT_SP(t0)
     lw tp, CONTEXT_TP(t0)
     mv a0, t2
     csrr a1, mepc
     csrr a2, mtval
     call spin_start_failed
+#endif
     .size trap, . - trap
 
     /*
@@ -269,9 +311,13 @@ fault_at_start:
     .type guard_enter, @function
 guard_enter:
     lw t1, CONTEXT_INSIDE(t0)
-    andi t2, t1, GUARD_IS_INSIDE
+    andi t2, t1, INSIDE
     bnez t2, fault
-    ori t1, t1, GUARD_IS_INSIDE
+    li t1, INSIDE_HANDLER
+    /* t1: for whom */
+enter_guard:
+    lw t2, CONTEXT_INSIDE(t0)
+    or t1, t1, t2
     sw t1, CONTEXT_INSIDE(t0)
     find_guard
 
@@ -350,6 +396,11 @@ take_ticket:
     addi a2, a2, 1
     bne a2, t6, 1b
 
+#ifdef SPIN_RESIDENT
+    lw t1, CONTEXT_INSIDE(t0)
+    andi t1, t1, INSIDE_RUNTIME
+    bnez t1, start_program
+#endif
 return_from_guard:
     csrr t1, mepc
     addi t1, t1, 4
@@ -361,7 +412,7 @@ return_from_guard:
     .type guard_leave, @function
 guard_leave:
     lw t1, CONTEXT_INSIDE(t0)
-    andi t1, t1, GUARD_IS_INSIDE
+    andi t1, t1, INSIDE
     beqz t1, fault
     jal a6, let_next_in
     j return_from_guard
@@ -373,7 +424,7 @@ let_next_in:
     li a1, GUARD_IDLE
     jal a5, tell_clusters
     lw t1, CONTEXT_INSIDE(t0)
-    andi t1, t1, ~GUARD_IS_INSIDE
+    andi t1, t1, ~INSIDE
     sw t1, CONTEXT_INSIDE(t0)
     lw t1, GUARD_TURN(t4)
     addi t1, t1, 1
@@ -396,6 +447,7 @@ tell_clusters:
     jr a5
     .size tell_clusters, . - tell_clusters
 
+#ifndef SPIN_RESIDENT
     /*
      * Whether there is memory at address a0, whose word is lost. Start-up alone asks. Where nothing is, an access is a
      * fault, or is answered with something as the public cluster does it.
@@ -413,6 +465,9 @@ spin_exists:
     csrw mtvec, t0
     ret
     .size spin_exists, . - spin_exists
+#else
+    .section .text.resident, "ax"
+#endif
 
     /* Whether user mode may read the cycle counter. Start-up alone asks. */
     .globl spin_has_cycle_counter

@@ -81,7 +81,7 @@ impl From<Error> for Failure {
             | ErrorKind::Cluster { source, .. }
             | ErrorKind::Device(source) => match source {
                 DeviceError::Gone(_) => SPINNERET_ERROR_GONE,
-                DeviceError::NoMemory(_) => SPINNERET_ERROR_NO_ROOM,
+                DeviceError::NoMemory(_) | DeviceError::Full(_) => SPINNERET_ERROR_NO_ROOM,
                 DeviceError::Refused(_) | DeviceError::NoAccess => SPINNERET_ERROR_DEVICE,
             },
         };

@@ -1,8 +1,13 @@
 //! Programs with handlers, as ELF files.
 //!
-//! [`Program`] reads an ELF file: segments, handlers by name, variables by name.
+//! [`Program`] reads an ELF file: segments, handlers by name, variables by name. [`Program::moved`] is the same program at other
+//! addresses, beside others.
 
 #![forbid(unsafe_code)]
+
+mod relocate;
+
+pub use relocate::Layout;
 
 use object::elf::{EF_RISCV_RVE, EM_RISCV, ET_EXEC, FileHeader32, PF_X, PT_LOAD};
 use object::read::elf::{ElfFile32, FileHeader as _, ProgramHeader as _};
@@ -47,6 +52,9 @@ pub enum ProgramError {
     /// The entry point is not in a segment of code.
     #[error("{0} has no code at its entry point {1:#010x}: link it with the runtime (spin.mk does)")]
     NoEntry(PathBuf, u32),
+    /// It can only be where it was linked.
+    #[error("{0} cannot be loaded beside other programs: {1}")]
+    Fixed(PathBuf, String),
     /// It has handlers of several names.
     #[error("{0} has handlers of several names, {names}: name the ruleset, or else --handler, after one of them", names = list(.1))]
     Unclear(PathBuf, Vec<String>),
@@ -126,6 +134,8 @@ pub struct Program {
     /// Description of stubs of typed calls, for `spinneret-rpc`.
     pub services: Vec<u8>,
     file: Vec<u8>,
+    /// How far its code is from where the file has it, modulo 2^32.
+    pub moved: u32,
 }
 
 impl Program {
@@ -170,6 +180,7 @@ impl Program {
             segments,
             functions,
             file: Vec::new(),
+            moved: 0,
         };
         program.file = file;
         Ok(program)

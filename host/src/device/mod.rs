@@ -9,7 +9,9 @@ pub mod vfio;
 pub use mapping::{Mapping, SharedMemory};
 pub use open::{OpenDevice, OpenError};
 
+use crate::context::Options;
 use spinneret_program::Program;
+use spinneret_rules::Ruleset;
 use std::fmt;
 use std::net::Ipv4Addr;
 use std::os::fd::OwnedFd;
@@ -74,6 +76,27 @@ pub trait Device: fmt::Debug {
             self.write_cluster(segment.address, &bytes)?;
         }
         Ok(())
+    }
+
+    /// Writes a program beside others, while HPUs run.
+    ///
+    /// # Errors
+    /// As [`write_cluster`](Self::write_cluster).
+    fn load_beside(&mut self, program: &Program) -> Result<(), DeviceError> {
+        self.load_segments(program)
+    }
+
+    /// Writes zeros to memory of the cluster; address and length are multiples of 4.
+    ///
+    /// # Errors
+    /// As [`write_cluster`](Self::write_cluster).
+    fn clear_cluster(&mut self, address: u32, bytes: u32) -> Result<(), DeviceError> {
+        self.write_cluster(address, &vec![0; bytes as usize])
+    }
+
+    /// The process that has the NIC, if this device is a connection to one that manages contexts for several processes.
+    fn manager(&mut self) -> Option<&mut dyn Manager> {
+        None
     }
 
     /// Allocates zeroed host memory for a context, of at least the requested size.
@@ -210,6 +233,46 @@ pub trait Device: fmt::Debug {
     }
 }
 
+/// The process that has a NIC, and manages contexts of several processes.
+pub trait Manager {
+    /// Opens a context for handlers of a program.
+    ///
+    /// # Errors
+    /// There is no room, or the program cannot run beside the others.
+    fn open_context(
+        &mut self,
+        program: &Program,
+        name: &str,
+        rules: &Ruleset,
+        options: &Options,
+    ) -> Result<ManagedContext, DeviceError>;
+
+    /// Changes the rules of a context.
+    ///
+    /// # Errors
+    /// It belongs to another process, or the hardware does not answer.
+    fn set_ruleset(&mut self, context: u32, rules: &Ruleset) -> Result<(), DeviceError>;
+
+    /// Closes a context.
+    ///
+    /// # Errors
+    /// As [`set_ruleset`](Self::set_ruleset).
+    fn close_context(&mut self, context: u32) -> Result<(), DeviceError>;
+}
+
+/// A context that another process manages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct ManagedContext {
+    /// Its number.
+    pub number: u32,
+    /// Its L2 memory: address and bytes.
+    pub handler_memory: [u32; 2],
+    /// Its host memory.
+    pub host: Area,
+    /// How far the program's data is from where its file has it, modulo 2^32.
+    pub data_moved: u32,
+}
+
 /// The host memory of a context, if the bytes are there.
 fn mapped<D: Device + ?Sized>(
     device: &D,
@@ -262,6 +325,9 @@ pub enum DeviceError {
     /// There is not enough memory.
     #[error("not enough memory: {0}")]
     NoMemory(String),
+    /// The NIC has no room for another context or program.
+    #[error("{0}")]
+    Full(String),
 }
 
 impl DeviceError {

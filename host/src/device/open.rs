@@ -1,6 +1,6 @@
 //! A device that is found by its name.
 
-use super::{Address, Area, Device, DeviceError, Mapping, chardev, slower, socket, vfio};
+use super::{Address, Area, Device, DeviceError, Manager, Mapping, chardev, slower, socket, vfio};
 use spinneret_program::Program;
 use spinneret_regmap::pci;
 use std::path::Path;
@@ -123,6 +123,18 @@ impl Device for OpenDevice {
 
     fn load(&mut self, program: &Program) -> Result<(), DeviceError> {
         each!(self, device => device.load(program))
+    }
+
+    fn load_beside(&mut self, program: &Program) -> Result<(), DeviceError> {
+        each!(self, device => device.load_beside(program))
+    }
+
+    fn clear_cluster(&mut self, address: u32, bytes: u32) -> Result<(), DeviceError> {
+        each!(self, device => device.clear_cluster(address, bytes))
+    }
+
+    fn manager(&mut self) -> Option<&mut dyn Manager> {
+        each!(self, device => device.manager())
     }
 
     fn open_area(&mut self, context: u32, bytes: u32) -> Result<Area, DeviceError> {

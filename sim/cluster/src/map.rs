@@ -190,17 +190,21 @@ pub(crate) struct Protection {
 }
 
 impl Protection {
-    /// The protection of a task: its memory, its stack, and `shared`, the program's own data in L2.
+    /// The protection of a task: its memory, its stack, and the program's own data in L2: that of its context, or else `shared`.
     pub(crate) fn of(task: &Task, packet_in_l1: u32, hpu: (usize, usize), shared: &Range<u32>) -> Self {
         let (cluster, core) = hpu;
         let range = |[address, bytes]: [u32; 2]| address..address.saturating_add(bytes);
+        let shared = match task.meta.shared {
+            [_, 0] => shared.clone(),
+            own => range(own),
+        };
         let stack = l1_address(cluster, L1_AREAS + core as u32 * L1_AREA_BYTES);
         let mut allowed = vec![
             range([packet_in_l1, task.her.copied]),
             range([stack, L1_AREA_BYTES]),
             range(task.meta.handler_memory),
             range([task.her.address, task.her.size]),
-            shared.clone(),
+            shared,
         ];
         allowed.extend(task.scratchpads().map(range));
         allowed.retain(|range| !range.is_empty());

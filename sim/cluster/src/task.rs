@@ -2,7 +2,7 @@
 
 pub use spinneret_program::{Code, Stage, main_handler};
 
-use spinneret_regmap::pspin::{L1_SCRATCHPADS, driver, l1_address};
+use spinneret_regmap::pspin::{L1_SCRATCHPADS, SHARED_SCRATCHPAD, driver, l1_address};
 
 /// Maximum number of clusters with a scratchpad.
 pub const SCRATCHPADS: usize = 4;
@@ -22,6 +22,8 @@ pub struct Meta {
     pub tail: Code,
     /// Scratchpad in L1 of each cluster: offset in its scratchpads, and bytes.
     pub scratchpads: [[u32; 2]; SCRATCHPADS],
+    /// Shared data of the program in L2: address and bytes. Without bytes, it is that of the program that was loaded last.
+    pub shared: [u32; 2],
 }
 
 /// A handler execution request: a packet in L2 that waits for its handlers.
@@ -53,6 +55,15 @@ pub struct Feedback {
 }
 
 impl Meta {
+    /// The context in clusters of that number: where they have fewer than scratchpads, the last scratchpad is the shared data.
+    pub(crate) fn on(mut self, clusters: usize) -> Self {
+        let unused = &mut self.scratchpads[SHARED_SCRATCHPAD];
+        if clusters <= SHARED_SCRATCHPAD && unused[1] != 0 {
+            self.shared = std::mem::take(unused);
+        }
+        self
+    }
+
     /// The code of a stage.
     pub fn code(&self, stage: Stage) -> Code {
         match stage {

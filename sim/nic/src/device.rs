@@ -167,6 +167,23 @@ impl Device for Simulated {
         }
     }
 
+    fn load_beside(&mut self, program: &Program) -> Result<(), DeviceError> {
+        let is_there = self.borrow_mut().load_beside(program);
+        match is_there {
+            true => Ok(()),
+            false => self.load_segments(program),
+        }
+    }
+
+    fn clear_cluster(&mut self, address: u32, bytes: u32) -> Result<(), DeviceError> {
+        let zeros = vec![0; bytes as usize];
+        let is_done = self.borrow_mut().write_directly(address, &zeros);
+        match is_done {
+            true => Ok(()),
+            false => self.write_cluster(address, &zeros),
+        }
+    }
+
     fn open_area(&mut self, context: u32, bytes: u32) -> Result<Area, DeviceError> {
         if context >= CONTEXTS || u64::from(bytes) > HOST_STRIDE {
             return Err(DeviceError::NoMemory(format!(

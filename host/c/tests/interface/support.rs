@@ -70,9 +70,10 @@ fn serve(mut server: Server, fake: Fake, is_over: &AtomicBool) {
             tv_sec: 0,
             tv_nsec: milliseconds * 1_000_000,
         };
-        let mut wakes = server
-            .wakes()
-            .map(|wake| PollFd::from_borrowed_fd(wake, PollFlags::IN));
+        let wakes = server.wakes().into_iter();
+        let mut wakes: Vec<_> = wakes
+            .map(|wake| PollFd::from_borrowed_fd(wake, PollFlags::IN))
+            .collect();
         poll(&mut wakes, Some(&timeout)).expect("the socket works");
     }
 }

@@ -1,9 +1,11 @@
 //! The application's end of the socket.
 
 use super::{Reader, Reply, Request, VERSION, WORDS_PIECE, receive, send};
-use crate::device::{Address, Area, Device, DeviceError, Mapping, SharedMemory};
+use crate::context::Options;
+use crate::device::{Address, Area, Device, DeviceError, ManagedContext, Manager, Mapping, SharedMemory};
 use spinneret_program::Program;
 use spinneret_regmap::CONTEXTS;
+use spinneret_rules::Ruleset;
 use std::collections::VecDeque;
 use std::io;
 use std::os::fd::OwnedFd;
@@ -38,8 +40,8 @@ pub enum ConnectError {
         /// Why.
         source: io::Error,
     },
-    /// Another client uses the NIC.
-    #[error("the NIC at {0} is in use by another process")]
+    /// Another client has the NIC alone, or there are too many.
+    #[error("the NIC at {0} is in use by another process, or by more than can share it")]
     Busy(PathBuf),
     /// It speaks another language.
     #[error("{path} is no NIC that this version can use: {reason}")]
@@ -131,6 +133,58 @@ impl Client {
     }
 }
 
+impl Client {
+    /// Maps the host memory of a context, whose file came with the reply.
+    fn map_area(&mut self, context: u32, area: Area) -> Result<(), DeviceError> {
+        if area.bytes == 0 {
+            return Ok(());
+        }
+        let place = self.areas.get_mut(context as usize).ok_or_else(strange)?;
+        let file = self.files.pop_front().ok_or_else(strange)?;
+        let mapping = SharedMemory::map(file, area.bytes as usize);
+        *place = Some(mapping.map_err(|error| DeviceError::NoMemory(error.to_string()))?);
+        Ok(())
+    }
+}
+
+impl Manager for Client {
+    fn open_context(
+        &mut self,
+        program: &Program,
+        name: &str,
+        rules: &Ruleset,
+        options: &Options,
+    ) -> Result<ManagedContext, DeviceError> {
+        let request = Request::OpenContext {
+            name: program.path().display().to_string(),
+            file: program.file().to_vec(),
+            handlers: name.to_owned(),
+            rules: rules.into(),
+            options: options.clone(),
+        };
+        match self.ask(&request)? {
+            Reply::Context(context) => {
+                self.map_area(context.number, context.host)?;
+                Ok(context)
+            }
+            _ => Err(strange()),
+        }
+    }
+
+    fn set_ruleset(&mut self, context: u32, rules: &Ruleset) -> Result<(), DeviceError> {
+        let rules = rules.into();
+        self.tell(&Request::SetRules { context, rules })
+    }
+
+    fn close_context(&mut self, context: u32) -> Result<(), DeviceError> {
+        let closed = self.tell(&Request::CloseContext { context });
+        if let Some(place) = self.areas.get_mut(context as usize) {
+            *place = None;
+        }
+        closed
+    }
+}
+
 fn strange() -> DeviceError {
     DeviceError::Gone("it answered something else than was asked".to_owned())
 }
@@ -186,14 +240,7 @@ impl Device for Client {
 
     fn open_area(&mut self, context: u32, bytes: u32) -> Result<Area, DeviceError> {
         match self.ask(&Request::OpenArea { context, bytes })? {
-            Reply::Area(area @ Area { bytes: 0, .. }) => Ok(area),
-            Reply::Area(area) => {
-                let place = self.areas.get_mut(context as usize).ok_or_else(strange)?;
-                let file = self.files.pop_front().ok_or_else(strange)?;
-                let mapping = SharedMemory::map(file, area.bytes as usize);
-                *place = Some(mapping.map_err(|error| DeviceError::NoMemory(error.to_string()))?);
-                Ok(area)
-            }
+            Reply::Area(area) => self.map_area(context, area).map(|()| area),
             _ => Err(strange()),
         }
     }
@@ -204,6 +251,10 @@ impl Device for Client {
         if let Some(place) = self.areas.get_mut(context as usize) {
             *place = None;
         }
+    }
+
+    fn manager(&mut self) -> Option<&mut dyn Manager> {
+        Some(self)
     }
 
     fn host_mapping(&self, context: u32) -> Option<&Mapping> {

@@ -1,8 +1,11 @@
 //! A simulated NIC in another process, over a Unix socket.
 //!
 //! The client sends a request and waits for its reply. Both have a length (4 bytes, little-endian) and a message. Host memory
-//! is shared: the client maps the file that it receives for each context. The server accepts one client at a time. When a
-//! client exits, however it does, the server resets the NIC.
+//! is shared: the client maps the file that it receives for each context.
+//!
+//! The server has the NIC, and manages the contexts of all clients: each reaches the memory of its own contexts. Registers can only be
+//! read; one that writes them, which the library does not, has the NIC alone. When a client exits, however it does, the server
+//! closes its contexts.
 
 mod client;
 mod peer;
@@ -12,13 +15,16 @@ pub use client::{Client, ConnectError};
 pub use peer::Served;
 pub use server::{Listener, Server};
 
-use super::{Address, Area, DeviceError};
+use super::{Address, Area, DeviceError, ManagedContext};
+use crate::context::Options;
 use rustix::net::{
     RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,
     SendFlags, recvmsg, sendmsg,
 };
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use spinneret_regmap::matching::{Rule, RuleRegisters};
+use spinneret_rules::{Join, Ruleset};
 use std::collections::VecDeque;
 use std::io::{self, IoSlice, IoSliceMut, Read, Write};
 use std::mem::MaybeUninit;
@@ -26,7 +32,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 
 /// Version of these messages; both sides have to have the same.
-pub const VERSION: u32 = 4;
+pub const VERSION: u32 = 5;
 /// Bytes of the cluster's memory in one message; longer accesses are split, because each word is an access of its own, and
 /// other work has to go on between messages.
 const WORDS_PIECE: usize = 4 << 10;
@@ -38,17 +44,104 @@ const LIMIT: usize = 8 << 20;
 /// A request of the client.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Request {
-    Hello { version: u32 },
-    ReadRegister { offset: u32 },
-    WriteRegister { offset: u32, value: u32 },
-    ReadCluster { address: u32, bytes: u32 },
-    WriteCluster { address: u32, bytes: Vec<u8> },
-    Load { name: String, file: Vec<u8> },
-    OpenArea { context: u32, bytes: u32 },
-    CloseArea { context: u32 },
-    Wait { nanoseconds: u64 },
-    Transmit { frame: Vec<u8> },
+    Hello {
+        version: u32,
+    },
+    ReadRegister {
+        offset: u32,
+    },
+    WriteRegister {
+        offset: u32,
+        value: u32,
+    },
+    ReadCluster {
+        address: u32,
+        bytes: u32,
+    },
+    WriteCluster {
+        address: u32,
+        bytes: Vec<u8>,
+    },
+    Load {
+        name: String,
+        file: Vec<u8>,
+    },
+    OpenArea {
+        context: u32,
+        bytes: u32,
+    },
+    CloseArea {
+        context: u32,
+    },
+    Wait {
+        nanoseconds: u64,
+    },
+    Transmit {
+        frame: Vec<u8>,
+    },
     Receive,
+    OpenContext {
+        name: String,
+        file: Vec<u8>,
+        handlers: String,
+        rules: Rules,
+        options: Options,
+    },
+    SetRules {
+        context: u32,
+        rules: Rules,
+    },
+    CloseContext {
+        context: u32,
+    },
+}
+
+/// A ruleset: the registers of each rule.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Rules {
+    joins_all: bool,
+    rules: Vec<[u32; 5]>,
+    end_of_message: [u32; 5],
+}
+
+impl From<&Ruleset> for Rules {
+    fn from(rules: &Ruleset) -> Self {
+        let words = |rule: &Rule| {
+            let RuleRegisters {
+                idx,
+                mask,
+                start,
+                end,
+                relative,
+            } = rule.to_registers();
+            [idx, mask, start, end, relative]
+        };
+        Self {
+            joins_all: rules.join == Join::And,
+            rules: rules.rules.iter().map(words).collect(),
+            end_of_message: words(&rules.end_of_message),
+        }
+    }
+}
+
+impl From<&Rules> for Ruleset {
+    fn from(rules: &Rules) -> Self {
+        let rule = |[idx, mask, start, end, relative]: &[u32; 5]| {
+            let registers = RuleRegisters {
+                idx: *idx,
+                mask: *mask,
+                start: *start,
+                end: *end,
+                relative: *relative,
+            };
+            registers.to_rule()
+        };
+        Self {
+            join: if rules.joins_all { Join::And } else { Join::Or },
+            rules: rules.rules.iter().map(rule).collect(),
+            end_of_message: rule(&rules.end_of_message),
+        }
+    }
 }
 
 /// A reply of the server.
@@ -61,7 +154,7 @@ enum Reply {
         tells_contexts: bool,
         address: Option<Address>,
     },
-    /// Another client uses the NIC.
+    /// Another client has the NIC alone, or there are too many.
     Busy,
     Done,
     Word(u32),
@@ -77,6 +170,8 @@ enum Reply {
     Sent(bool),
     /// Frames that came.
     Frames(Vec<Vec<u8>>),
+    /// A context. The file of its host memory is attached, unless its size is 0.
+    Context(ManagedContext),
 }
 
 /// Sends a message.

@@ -1,11 +1,14 @@
 //! One client of the server: its requests, unsent replies, and limits.
 
 use super::{FRAMES_PIECE, Reply, Request, VERSION, WORDS_PIECE, send, take};
-use crate::device::{Device, DeviceError};
+use crate::control::Control;
+use crate::device::{Device, DeviceError, ManagedContext};
+use crate::nic::NOTHING_PRINTED;
+use crate::tenants::{self, Owner, Tenants};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use spinneret_program::Program;
-use spinneret_regmap::{CONTEXTS, pspin};
+use spinneret_regmap::{CONTEXTS, cl, pspin};
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind, Read as _};
 use std::os::fd::OwnedFd;
@@ -22,7 +25,7 @@ pub enum Served {
     Requests,
     /// The client waits until this time.
     Waits(Duration),
-    /// The client has disconnected, and the NIC is reset.
+    /// The last client has disconnected, and nothing runs on the NIC.
     Gone,
 }
 
@@ -37,7 +40,70 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// How long to wait for a client that is about to read.
 const READER: Duration = Duration::from_micros(300);
 
-/// The client that uses the NIC.
+/// State of the NIC between clients.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Use {
+    /// Its registers may have any value.
+    Unknown,
+    /// Its registers are what contexts need.
+    Managed,
+    /// A client writes registers itself, and has the NIC alone.
+    Raw,
+}
+
+/// The NIC, as a client may use it.
+#[derive(Debug)]
+pub(super) struct Desk<'d, D> {
+    pub(super) device: &'d mut D,
+    pub(super) tenants: &'d mut Tenants,
+    pub(super) state: &'d mut Use,
+    pub(super) owner: Owner,
+    /// Whether there are other clients.
+    pub(super) has_others: bool,
+}
+
+impl<D: Device> Desk<'_, D> {
+    /// Lets the client alone use the NIC itself.
+    fn take_alone(&mut self) -> Result<(), DeviceError> {
+        if self.has_others || !self.tenants.is_empty() {
+            return Err(DeviceError::Refused(
+                "the NIC is shared, so registers can only be read, and memory only by the process whose context has it".to_owned(),
+            ));
+        }
+        *self.state = Use::Raw;
+        Ok(())
+    }
+
+    /// Whether memory may be used: that of own contexts, or all of it alone.
+    fn check_memory(&mut self, address: u32, bytes: usize) -> Result<(), DeviceError> {
+        match self.tenants.owns(self.owner, address, bytes) {
+            true => Ok(()),
+            false => self.take_alone(),
+        }
+    }
+
+    fn open(&mut self, request: tenants::Request<'_>) -> Result<ManagedContext, DeviceError> {
+        if *self.state != Use::Managed {
+            Control(self.device).take().map_err(told)?;
+            (0..CONTEXTS).for_each(|context| self.device.close_area(context));
+            *self.state = Use::Managed;
+        }
+        let opened = self.tenants.open(self.device, self.owner, request);
+        opened.map(ManagedContext::from).map_err(|(_, kind)| told(kind))
+    }
+}
+
+/// An error for the client.
+fn told(kind: crate::error::ErrorKind) -> DeviceError {
+    use crate::error::ErrorKind;
+    match kind {
+        ErrorKind::Device(error) => error,
+        ErrorKind::NoContext(_) | ErrorKind::OtherProgram { .. } => DeviceError::Full(kind.to_string()),
+        kind => DeviceError::Refused(kind.to_string()),
+    }
+}
+
+/// A client of the NIC.
 #[derive(Debug)]
 pub(super) struct Peer {
     stream: UnixStream,
@@ -82,7 +148,7 @@ impl Peer {
     }
 
     /// Handles requests, for one time slice.
-    pub(super) fn serve(&mut self, device: &mut impl Device) -> io::Result<Served> {
+    pub(super) fn serve<D: Device>(&mut self, desk: &mut Desk<'_, D>) -> io::Result<Served> {
         let (mut served, begun) = (Served::Nothing, Instant::now());
         while begun.elapsed() < TURN {
             if !self.flush()? {
@@ -93,7 +159,7 @@ impl Peer {
                 if self.has_gone()? {
                     return Err(ErrorKind::UnexpectedEof.into());
                 }
-                if device.now() < until {
+                if desk.device.now() < until {
                     // Report the handled requests first, because they may have changed the configuration.
                     return Ok(match served {
                         Served::Nothing => Served::Waits(until),
@@ -101,7 +167,7 @@ impl Peer {
                     });
                 }
                 self.until = None;
-                self.answer(&time(device))?;
+                self.answer(&time(desk.device))?;
                 served = Served::Requests;
                 continue;
             }
@@ -109,7 +175,7 @@ impl Peer {
                 return Ok(served);
             };
             served = Served::Requests;
-            if let Some(reply) = self.handle(request, device)? {
+            if let Some(reply) = self.handle(request, desk)? {
                 self.answer(&reply)?;
             }
         }
@@ -190,7 +256,7 @@ impl Peer {
 
     /// Handles a request. There is no reply yet if the client waits for time to pass, and none to a hello, which was answered
     /// when it arrived.
-    fn handle(&mut self, request: Request, device: &mut impl Device) -> io::Result<Option<Reply>> {
+    fn handle<D: Device>(&mut self, request: Request, desk: &mut Desk<'_, D>) -> io::Result<Option<Reply>> {
         if let Request::Hello { version } = request {
             if version != VERSION {
                 let text =
@@ -209,11 +275,11 @@ impl Peer {
         }
         if let Request::Wait { nanoseconds } = request {
             return Ok(self
-                .wait(Duration::from_nanos(nanoseconds), device)
+                .wait(Duration::from_nanos(nanoseconds), desk.device)
                 .err()
                 .map(Reply::Failed));
         }
-        Ok(Some(self.run(request, device).unwrap_or_else(Reply::Failed)))
+        Ok(Some(self.run(request, desk).unwrap_or_else(Reply::Failed)))
     }
 
     fn wait(&mut self, time: Duration, device: &impl Device) -> Result<(), DeviceError> {
@@ -230,48 +296,99 @@ impl Peer {
         Ok(())
     }
 
-    fn run(&mut self, request: Request, device: &mut impl Device) -> Result<Reply, DeviceError> {
+    fn run<D: Device>(&mut self, request: Request, desk: &mut Desk<'_, D>) -> Result<Reply, DeviceError> {
         Ok(match request {
-            Request::ReadRegister { offset } => Reply::Word(device.read_register(offset)?),
+            Request::ReadRegister { offset } => {
+                // Words of standard output do not tell whose they are.
+                let is_hidden = offset == cl::FIFO.offset && desk.tenants.has_others(desk.owner);
+                Reply::Word(match is_hidden {
+                    true => NOTHING_PRINTED,
+                    false => desk.device.read_register(offset)?,
+                })
+            }
             Request::WriteRegister { offset, value } => {
-                device.write_register(offset, value)?;
+                desk.take_alone()?;
+                desk.device.write_register(offset, value)?;
                 Reply::Done
             }
             Request::ReadCluster { address, bytes } => {
                 let mut read = vec![0; checked_words(address, bytes as usize)?];
-                device.read_cluster(address, &mut read)?;
+                desk.check_memory(address, read.len())?;
+                desk.device.read_cluster(address, &mut read)?;
                 Reply::Bytes(read)
             }
             Request::WriteCluster { address, bytes } => {
                 checked_words(address, bytes.len())?;
-                device.write_cluster(address, &bytes)?;
+                desk.check_memory(address, bytes.len())?;
+                desk.device.write_cluster(address, &bytes)?;
                 Reply::Done
             }
             Request::Load { name, file } => {
-                let program = Program::parse(Path::new(&name), file);
-                let program = program.map_err(|error| DeviceError::Refused(error.to_string()))?;
-                device.load(&program)?;
+                let program = parsed(&name, file)?;
+                desk.take_alone()?;
+                desk.device.load(&program)?;
                 Reply::Done
             }
             Request::OpenArea { context, bytes } => {
-                let area = device.open_area(checked_context(context)?, bytes)?;
-                if area.bytes > 0 {
-                    self.file = Some(device.host_file(context)?);
-                }
+                let context = checked_context(context)?;
+                desk.take_alone()?;
+                let area = desk.device.open_area(context, bytes)?;
+                self.attach_area(context, area.bytes, desk.device)?;
                 Reply::Area(area)
             }
             Request::CloseArea { context } => {
-                device.close_area(checked_context(context)?);
+                let context = checked_context(context)?;
+                desk.take_alone()?;
+                desk.device.close_area(context);
                 Reply::Done
             }
-            Request::Transmit { frame } => Reply::Sent(device.transmit(&frame)?),
+            Request::Transmit { frame } => Reply::Sent(desk.device.transmit(&frame)?),
             Request::Receive => {
-                let frames = std::iter::from_fn(|| device.receive().transpose());
+                let frames = std::iter::from_fn(|| desk.device.receive().transpose());
                 Reply::Frames(frames.take(FRAMES_PIECE).collect::<Result<_, _>>()?)
             }
-            Request::Hello { .. } | Request::Wait { .. } => time(device),
+            Request::OpenContext {
+                name,
+                file,
+                handlers,
+                rules,
+                options,
+            } => {
+                let opened = desk.open(tenants::Request {
+                    program: &parsed(&name, file)?,
+                    name: &handlers,
+                    rules: &(&rules).into(),
+                    options: &options,
+                })?;
+                self.attach_area(opened.number, opened.host.bytes, desk.device)?;
+                Reply::Context(opened)
+            }
+            Request::SetRules { context, rules } => {
+                let rules = (&rules).into();
+                let set = desk.tenants.set_ruleset(desk.device, desk.owner, context, &rules);
+                set.map_err(told)?;
+                Reply::Done
+            }
+            Request::CloseContext { context } => {
+                let closed = desk.tenants.close(desk.device, desk.owner, context);
+                closed.map_err(told)?;
+                Reply::Done
+            }
+            Request::Hello { .. } | Request::Wait { .. } => time(desk.device),
         })
     }
+
+    /// Sends the file of a context's host memory with the next reply.
+    fn attach_area(&mut self, context: u32, bytes: u32, device: &impl Device) -> Result<(), DeviceError> {
+        if bytes > 0 {
+            self.file = Some(device.host_file(context)?);
+        }
+        Ok(())
+    }
+}
+
+fn parsed(name: &str, file: Vec<u8>) -> Result<Program, DeviceError> {
+    Program::parse(Path::new(name), file).map_err(|error| DeviceError::Refused(error.to_string()))
 }
 
 /// Checks arguments of the client that the device relies on.

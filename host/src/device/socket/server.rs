@@ -1,9 +1,10 @@
 //! The simulated NIC's end of the socket.
 
-use super::peer::{Peer, Served};
+use super::peer::{Desk, Peer, Served, Use};
 use super::{Reply, VERSION, send};
 use crate::control::Control;
 use crate::device::Device;
+use crate::tenants::{Owner, Tenants};
 use spinneret_regmap::CONTEXTS;
 use std::io::{self, ErrorKind, Write as _};
 use std::os::fd::{AsFd, BorrowedFd};
@@ -11,11 +12,18 @@ use std::os::unix::fs::FileTypeExt as _;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 
+/// Maximum number of clients.
+const CLIENTS: usize = 32;
+
 /// Serves a NIC at a path.
 #[derive(Debug)]
 pub struct Server {
     listener: Listener,
-    client: Option<Peer>,
+    clients: Vec<(Owner, Peer)>,
+    /// Clients so far.
+    count: u64,
+    tenants: Tenants,
+    state: Use,
 }
 
 impl Server {
@@ -26,7 +34,10 @@ impl Server {
     pub fn bind(path: &Path) -> io::Result<Self> {
         Ok(Self {
             listener: Listener::bind(path)?,
-            client: None,
+            clients: Vec::new(),
+            count: 0,
+            tenants: Tenants::new(true),
+            state: Use::Unknown,
         })
     }
 
@@ -37,67 +48,77 @@ impl Server {
 
     /// Whether a client uses the NIC.
     pub fn has_client(&self) -> bool {
-        self.client.is_some()
+        !self.clients.is_empty()
     }
 
-    /// Returns the descriptors to poll while idle: the client, or else the listener. A client that waits is not read, whatever
-    /// it has sent meanwhile.
-    pub fn wakes(&self) -> [BorrowedFd<'_>; 2] {
-        let listener = self.listener.as_fd();
-        let asking = self.client.as_ref().filter(|peer| !peer.is_waiting());
-        let client = asking.map(|peer| peer.stream().as_fd());
-        [listener, client.unwrap_or(listener)]
+    /// Returns the descriptors to poll while idle: the listener, and clients. A client that waits is not read, whatever it has
+    /// sent meanwhile.
+    pub fn wakes(&self) -> Vec<BorrowedFd<'_>> {
+        let asking = self.clients.iter().filter(|(_, peer)| !peer.is_waiting());
+        let clients = asking.map(|(_, peer)| peer.stream().as_fd());
+        std::iter::once(self.listener.as_fd()).chain(clients).collect()
     }
 
-    /// Handles pending requests without blocking.
+    /// Handles pending requests without blocking. Time passes for all clients while one waits.
     ///
     /// # Errors
-    /// The socket fails, or the NIC cannot be reset after a client.
-    pub fn serve(&mut self, device: &mut impl Device) -> io::Result<Served> {
-        if self.accept(device)? {
-            return Ok(Served::Gone);
-        }
-        let Some(peer) = &mut self.client else {
-            return Ok(Served::Nothing);
-        };
-        match peer.serve(device) {
-            Ok(served) => Ok(served),
-            Err(error) => {
-                let why = match error.kind() {
-                    ErrorKind::InvalidData => Some(format!("it sent {error}")),
-                    ErrorKind::TimedOut => Some(error.to_string()),
-                    _ => None,
-                };
-                if let Some(why) = why {
-                    let path = self.path().display();
-                    // Ignore errors: the message is only informative.
-                    let _ = writeln!(io::stderr(), "{path}: the client is dropped, because {why}");
-                }
-                self.client = None;
-                clear(device).map_err(io::Error::other)?;
-                Ok(Served::Gone)
+    /// The socket fails, or the NIC does not answer after a client has gone.
+    pub fn serve<D: Device>(&mut self, device: &mut D) -> io::Result<Served> {
+        let has_gone = self.accept(device)?;
+        let (mut served, mut gone) = (Served::Nothing, Vec::new());
+        let has_others = self.clients.len() > 1;
+        for (owner, peer) in &mut self.clients {
+            let mut desk = Desk {
+                device,
+                tenants: &mut self.tenants,
+                state: &mut self.state,
+                owner: *owner,
+                has_others,
+            };
+            match peer.serve(&mut desk) {
+                Ok(done) => served = both(served, done),
+                Err(error) => gone.push((*owner, error)),
             }
         }
+        let has_gone = has_gone || !gone.is_empty();
+        for (owner, error) in gone {
+            let why = match error.kind() {
+                ErrorKind::InvalidData => Some(format!("it sent {error}")),
+                ErrorKind::TimedOut => Some(error.to_string()),
+                _ => None,
+            };
+            if let Some(why) = why {
+                let path = self.path().display();
+                // Ignore errors: the message is only informative.
+                let _ = writeln!(io::stderr(), "{path}: the client is dropped, because {why}");
+            }
+            self.end(owner, device)?;
+        }
+        Ok(match has_gone {
+            true if self.clients.is_empty() => Served::Gone,
+            true => both(served, Served::Requests),
+            false => served,
+        })
     }
 
-    /// Accepts one client, and tells others that the NIC is busy. Returns whether the previous client has disconnected, which is
-    /// noticed here if it happened before the next one connected.
-    fn accept(&mut self, device: &mut impl Device) -> io::Result<bool> {
+    /// Accepts clients, and tells them that the NIC is busy if it has no room. Returns whether a previous client has disconnected,
+    /// which is noticed here if it happened before the next one connected.
+    fn accept<D: Device>(&mut self, device: &mut D) -> io::Result<bool> {
         let mut has_gone = false;
         loop {
             let Some(mut stream) = self.listener.accept()? else {
                 return Ok(has_gone);
             };
-            if self
-                .client
-                .as_ref()
-                .is_some_and(|peer| peer.has_gone().unwrap_or(true))
-            {
-                self.client = None;
-                clear(device).map_err(io::Error::other)?;
+            let gone = self
+                .clients
+                .iter()
+                .filter(|(_, peer)| peer.has_gone().unwrap_or(true));
+            let gone: Vec<Owner> = gone.map(|(owner, _)| *owner).collect();
+            for owner in gone {
+                self.end(owner, device)?;
                 has_gone = true;
             }
-            if self.client.is_some() {
+            if self.state == Use::Raw || self.clients.len() >= CLIENTS {
                 // Ignore errors: the client may have disconnected already.
                 let _ = send(&mut stream, &Reply::Busy);
                 continue;
@@ -109,17 +130,33 @@ impl Server {
                 address: device.address(),
             };
             if send(&mut stream, &hello).is_ok() {
-                self.client = Some(Peer::new(stream)?);
+                self.count += 1;
+                self.clients.push((Owner(self.count), Peer::new(stream)?));
             }
         }
     }
+
+    /// Frees everything of a client that has gone.
+    fn end<D: Device>(&mut self, owner: Owner, device: &mut D) -> io::Result<()> {
+        self.clients.retain(|(client, _)| *client != owner);
+        self.tenants.end_owner(device, owner).map_err(io::Error::other)?;
+        if self.state == Use::Raw {
+            Control(device).take().map_err(io::Error::other)?;
+            (0..CONTEXTS).for_each(|context| device.close_area(context));
+            self.state = Use::Managed;
+        }
+        Ok(())
+    }
 }
 
-/// Resets the NIC after a client.
-fn clear<D: Device>(device: &mut D) -> Result<(), crate::error::ErrorKind> {
-    Control(device).take()?;
-    (0..CONTEXTS).for_each(|context| device.close_area(context));
-    Ok(())
+/// What was done for two clients.
+fn both(one: Served, other: Served) -> Served {
+    match (one, other) {
+        (Served::Waits(one), Served::Waits(other)) => Served::Waits(one.min(other)),
+        (Served::Requests, _) | (_, Served::Requests) => Served::Requests,
+        (Served::Nothing, other) => other,
+        (one, _) => one,
+    }
 }
 
 // A listening socket at a path.

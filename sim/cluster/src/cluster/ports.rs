@@ -28,7 +28,10 @@ impl Cluster {
     }
 
     /// Accepts a HER.
-    pub fn push(&mut self, her: Her) {
+    pub fn push(&mut self, mut her: Her) {
+        if !self.config.is_strict {
+            her.meta = her.meta.on(self.config.clusters);
+        }
         let packet = self.queues.push(her);
         self.progress += 1;
         self.inside[size_class(her.size)] += 1;

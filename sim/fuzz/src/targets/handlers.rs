@@ -63,6 +63,7 @@ impl Handlers {
                 payload,
                 tail,
                 scratchpads: [scratchpad, scratchpad, [0; 2], [0; 2]],
+                ..Meta::default()
             })
         };
         let contexts = [context(0, "hole")?, context(1, "witness")?];

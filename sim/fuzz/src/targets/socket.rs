@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 /// Requests by number (`host/src/device/socket/message.rs`): the kinds of their numbers, and whether bytes follow.
-const REQUESTS: [(&[Kind], bool); 11] = [
+const REQUESTS: [(&[Kind], bool); 14] = [
     (&[Kind::Version], false),
     (&[Kind::Register], false),
     (&[Kind::Register, Kind::Any], false),
@@ -31,6 +31,24 @@ const REQUESTS: [(&[Kind], bool); 11] = [
     (&[Kind::Wait], false),
     (&[], true),
     (&[], false),
+    (&[Kind::Name], true),
+    (&RULES, false),
+    (&[Kind::Context], false),
+];
+/// The request that opens a context, which has more than such numbers.
+const OPEN_CONTEXT: usize = 11;
+/// Handlers of the program.
+const HANDLERS: &str = "icmp_ping";
+/// A context, and rules: their join, none, and the one that ends messages.
+const RULES: [Kind; 8] = [
+    Kind::Context,
+    Kind::Name,
+    Kind::Name,
+    Kind::Any,
+    Kind::Any,
+    Kind::Any,
+    Kind::Any,
+    Kind::Any,
 ];
 /// Hello with the version of the protocol, preceded by its length.
 const HELLO: [u8; 6] = [2, 0, 0, 0, 0, VERSION as u8];
@@ -117,13 +135,22 @@ impl Socket {
         for kind in kinds {
             body.extend(varint(self.number(*kind, rng)));
         }
-        if has_bytes && rng.random_ratio(1, 20) {
+        let opens = request == OPEN_CONTEXT;
+        if has_bytes && rng.random_ratio(1, if opens { 2 } else { 20 }) {
             body.extend(varint(self.elf.len() as u64));
             body.extend(&self.elf);
         } else if has_bytes {
             let count = rng.random_range(0..64);
             body.extend(varint(4 * count));
             body.extend((0..4 * count).map(|_| rng.random::<u8>()));
+        }
+        if opens {
+            // Name of the handlers, rules, host memory, and default shares of the rest.
+            body.extend(varint(HANDLERS.len() as u64));
+            body.extend(HANDLERS.as_bytes());
+            for kind in RULES[1..].iter().chain([&Kind::Area, &Kind::Name, &Kind::Name]) {
+                body.extend(varint(self.number(*kind, rng)));
+            }
         }
         if rng.random_ratio(1, 400) {
             let at = rng.random_range(0..body.len());

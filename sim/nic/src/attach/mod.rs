@@ -252,6 +252,7 @@ pub(crate) fn her(values: [u128; HER_FIELDS.len()]) -> Her {
             payload: code(11),
             tail: code(13),
             scratchpads: std::array::from_fn(|number| range(15 + 2 * number)),
+            ..Meta::default()
         },
     }
 }

@@ -247,6 +247,14 @@ impl<D: Device> Device for LatencyModel<D> {
         self.device.load(program)
     }
 
+    fn load_beside(&mut self, program: &Program) -> Result<(), DeviceError> {
+        self.device.load_beside(program)
+    }
+
+    fn clear_cluster(&mut self, address: u32, bytes: u32) -> Result<(), DeviceError> {
+        self.device.clear_cluster(address, bytes)
+    }
+
     fn open_area(&mut self, context: u32, bytes: u32) -> Result<Area, DeviceError> {
         self.device.open_area(context, bytes)
     }

@@ -107,6 +107,10 @@ impl ClusterBackend for ModelBackend {
         Some(self.cluster().memory().read(address, bytes)?.to_vec())
     }
 
+    fn write(&mut self, address: u32, bytes: &[u8]) -> bool {
+        self.cluster_mut().write(address, bytes)
+    }
+
     fn forget(&mut self) {
         self.cluster_mut().forget();
     }

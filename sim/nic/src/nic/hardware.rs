@@ -192,6 +192,11 @@ pub trait ClusterBackend: fmt::Debug {
         None
     }
 
+    /// Writes to memory directly, while the cluster runs; returns false if it has to go through the BAR.
+    fn write(&mut self, _address: u32, _bytes: &[u8]) -> bool {
+        false
+    }
+
     /// Clears memories as after power-up, if possible.
     fn forget(&mut self) {}
 

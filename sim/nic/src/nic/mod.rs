@@ -176,8 +176,8 @@ pub struct Nic {
     printed: u64,
     /// Empty reads since the last word.
     missed: u32,
-    /// The last program that was loaded, until it is taken.
-    loaded: Option<Program>,
+    /// Programs that were loaded, until they are taken.
+    loaded: Vec<Program>,
     route: Route,
     /// The cable, if there is one.
     line: Option<Line>,
@@ -259,7 +259,7 @@ impl Nic {
             stdout: VecDeque::new(),
             printed: 0,
             missed: 0,
-            loaded: None,
+            loaded: Vec::new(),
             route: Route::new(),
             line: None,
             resets: Resets::default(),
@@ -576,14 +576,26 @@ impl Nic {
     /// Loads a program into the cluster's memory before it fetches: directly, because through the BAR it would take as
     /// long as the rest of the run. Returns false if it has to go through the BAR.
     pub(crate) fn load(&mut self, program: &Program) -> bool {
-        self.loaded = Some(program.clone());
+        self.loaded.push(program.clone());
         self.stdout.clear();
         self.backend.load(self.sim.dut.instance_mut(), program)
     }
 
-    /// The program that was loaded since the last call.
-    pub(crate) fn take_loaded(&mut self) -> Option<Program> {
-        self.loaded.take()
+    /// Loads a program beside others, as [`load`](Self::load).
+    pub(crate) fn load_beside(&mut self, program: &Program) -> bool {
+        self.loaded.push(program.clone());
+        let mut segments = program.segments.iter();
+        segments.all(|segment| self.backend.write(segment.address, &segment.bytes))
+    }
+
+    /// Writes to the cluster's memory directly. Returns false if it has to go through the BAR.
+    pub(crate) fn write_directly(&mut self, address: u32, bytes: &[u8]) -> bool {
+        self.backend.write(address, bytes)
+    }
+
+    /// The programs that were loaded since the last call; the resident runtime, and others beside it, are separate ones.
+    pub(crate) fn take_loaded(&mut self) -> Vec<Program> {
+        std::mem::take(&mut self.loaded)
     }
 }
 

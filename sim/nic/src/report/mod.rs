@@ -158,8 +158,8 @@ impl Recorder {
     }
 
     /// Sets the program for names.
-    pub fn set_program(&mut self, program: &Program) {
-        self.symbols = Symbols::new(program);
+    pub fn add_program(&mut self, program: &Program) {
+        self.symbols.add(program);
         self.host_data = program.host_data;
     }
 

@@ -11,6 +11,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::fmt;
 use std::fs::read_to_string;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Largest source file that is read.
@@ -39,40 +40,65 @@ impl fmt::Display for Place {
     }
 }
 
-/// Symbols and debug information of a program.
+/// Symbols and debug information of the programs on the NIC.
+#[derive(Default)]
 pub struct Symbols {
-    program: Option<Program>,
-    lines: Option<Context<EndianArcSlice<LittleEndian>>>,
+    programs: Vec<Known>,
     /// Cached lines of source files; empty for files that cannot be read.
     sources: RefCell<HashMap<String, Vec<String>>>,
+}
+
+/// A program, and its line tables.
+struct Known {
+    program: Program,
+    lines: Option<Context<EndianArcSlice<LittleEndian>>>,
+}
+
+impl Known {
+    fn code(&self) -> impl Iterator<Item = Range<u32>> {
+        let code = self.program.segments.iter().filter(|segment| segment.is_code);
+        code.map(|segment| segment.address..segment.address + segment.bytes.len() as u32)
+    }
 }
 
 impl Symbols {
     /// Reads the debug information, if possible.
     pub fn new(program: &Program) -> Self {
-        Self {
-            lines: lines(program.file()),
-            program: Some(program.clone()),
-            sources: RefCell::default(),
-        }
+        let mut symbols = Self::none();
+        symbols.add(program);
+        symbols
     }
 
     /// No names at all.
     pub fn none() -> Self {
-        Self {
-            program: None,
-            lines: None,
-            sources: RefCell::default(),
-        }
+        Self::default()
+    }
+
+    /// Adds a program; those whose code it overwrites are forgotten.
+    pub fn add(&mut self, program: &Program) {
+        let known = Known {
+            lines: lines(program.file()),
+            program: program.clone(),
+        };
+        let overlaps = |a: &Range<u32>, b: &Range<u32>| a.start < b.end && b.start < a.end;
+        let is_over = |other: &Known| {
+            known
+                .code()
+                .any(|code| other.code().any(|old| overlaps(&code, &old)))
+        };
+        self.programs.retain(|other| !is_over(other));
+        self.programs.push(known);
+    }
+
+    /// The program that has code at an address.
+    fn at(&self, address: u32) -> Option<&Known> {
+        let has_code = |known: &&Known| known.code().any(|code| code.contains(&address));
+        self.programs.iter().find(has_code)
     }
 
     /// The name of the function at an address and the offset in it, as `name` or `name+0x1c`.
     pub fn name(&self, address: u32) -> String {
-        match self
-            .program
-            .as_ref()
-            .and_then(|program| program.function(address))
-        {
+        match self.at(address).and_then(|known| known.program.function(address)) {
             Some(function) if function.address == address => function.name.clone(),
             Some(function) => format!("{}+{:#x}", function.name, address - function.address),
             None => format!("{address:#010x}"),
@@ -81,14 +107,21 @@ impl Symbols {
 
     /// The name of the function that an instruction belongs to.
     pub fn function(&self, address: u32) -> Option<&str> {
-        Some(&self.program.as_ref()?.function(address)?.name)
+        Some(&self.at(address)?.program.function(address)?.name)
     }
 
     /// The source places of an instruction: the innermost first, then those that it was inlined into.
     pub fn places(&self, address: u32) -> Vec<Place> {
         let mut places = Vec::new();
-        let Some(lines) = &self.lines else { return places };
-        let Ok(mut frames) = lines.find_frames(address.into()).skip_all_loads() else {
+        let Some(Known {
+            program,
+            lines: Some(lines),
+        }) = self.at(address)
+        else {
+            return places;
+        };
+        let in_file = address.wrapping_sub(program.moved);
+        let Ok(mut frames) = lines.find_frames(in_file.into()).skip_all_loads() else {
             return places;
         };
         while let Ok(Some(frame)) = frames.next() {
@@ -106,15 +139,15 @@ impl Symbols {
         places
     }
 
-    /// The instruction at an address, if code of the program is there.
+    /// The instruction at an address, if code of a program is there.
     pub fn instruction(&self, address: u32) -> Option<Instruction> {
-        let code = self
+        let mut code = self
+            .at(address)?
             .program
-            .as_ref()?
             .segments
             .iter()
             .filter(|segment| segment.is_code);
-        code.into_iter().find_map(|segment| {
+        code.find_map(|segment| {
             let offset = address.checked_sub(segment.address)? as usize;
             let bytes = segment.bytes.get(offset..)?;
             let (low, high) = (bytes.get(..2)?, bytes.get(2..4).unwrap_or(&[0; 2]));
@@ -136,8 +169,14 @@ impl Symbols {
 impl fmt::Debug for Symbols {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Symbols")
-            .field("path", &self.program.as_ref().map(Program::path))
-            .field("has_lines", &self.lines.is_some())
+            .field(
+                "paths",
+                &self
+                    .programs
+                    .iter()
+                    .map(|known| known.program.path())
+                    .collect::<Vec<_>>(),
+            )
             .finish_non_exhaustive()
     }
 }

@@ -67,8 +67,8 @@ impl MainLoop {
                 }
                 self.recorder.call(&call);
             }
-            if let Some(program) = self.nic.borrow_mut().take_loaded() {
-                self.recorder.set_program(&program);
+            for program in self.nic.borrow_mut().take_loaded() {
+                self.recorder.add_program(&program);
             }
         }
         Ok(())

@@ -31,7 +31,7 @@ pub struct ServeArguments {
     /// PCI function
     #[arg(long, value_name = "WHICH", value_enum, default_value_t, requires = "pci")]
     pub function: Function,
-    /// End when the first program or virtual machine disconnects
+    /// End when the last program, or the virtual machine, disconnects
     #[arg(long)]
     pub once: bool,
     /// Packets
@@ -141,7 +141,7 @@ impl HostProgram for SocketService {
     }
 
     fn wakes(&self) -> Vec<BorrowedFd<'_>> {
-        self.server.wakes().to_vec()
+        self.server.wakes()
     }
 }
 

@@ -288,8 +288,7 @@ fn contexts_that_cannot_be_opened_are_explained() {
         ..Options::default()
     };
     let (message, _) = refused(&all, "count", &greedy);
-    let wanted =
-        "Nic::open_context, context 0: not enough memory: 2097152 bytes of handler memory are not free";
+    let wanted = "Nic::open_context, context 0: no room for 2097152 bytes of handler memory: ";
     assert!(message.starts_with(wanted), "{message}");
 
     let four: Vec<_> = (0..4)

@@ -24,4 +24,5 @@ mod rtl;
 mod run;
 mod serve;
 mod services;
+mod tenants;
 mod tutorial;

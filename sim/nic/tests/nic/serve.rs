@@ -55,20 +55,43 @@ fn packets_wait_for_a_program() {
 }
 
 #[test]
-fn a_nic_has_one_owner_and_is_clean_for_the_next() {
+fn contexts_end_with_their_process() {
     let server = Served::start(&[], &[]);
     let nic = connect(&server);
+    let other = connect(&server);
     let context = open(&nic, &contexts(), "count", &port(7000));
-    let error = Nic::open(&server.name()).unwrap_err().to_string();
-    assert!(
-        error.starts_with("Nic::open: ") && error.ends_with("is in use by another process"),
-        "{error}"
-    );
+    assert_eq!(open(&other, &contexts(), "copy", &port(7001)).number(), 1);
     // A program that crashes does not close its contexts.
     context.leave();
     drop(nic);
+    kit::until("its context is free", || {
+        open(&other, &contexts(), "copy", &port(7000)).number() == 0
+    });
+}
+
+#[test]
+fn a_process_reaches_nothing_of_others() {
+    let server = Served::start(&[], &[]);
     let nic = connect(&server);
-    assert_eq!(open(&nic, &contexts(), "copy", &port(7000)).number(), 0);
+    let context = open(&nic, &contexts(), "count", &port(7000));
+    let place = u64::from(context.handler_memory().address());
+    let mut raw = Raw::new(&server);
+    let said = raw.refusal(&[CLOSE_CONTEXT, 0]);
+    assert!(said.ends_with("context 0 belongs to another process"), "{said}");
+    let said = raw.refusal(&[CLOSE_CONTEXT, 1]);
+    assert!(said.ends_with("context 1 is not open"), "{said}");
+    for numbers in [
+        &[WRITE_REGISTER, 0x2000, 0][..],
+        &[READ_CLUSTER, place, 4],
+        &[WRITE_CLUSTER, place, 4, 1, 1, 1, 1],
+        &[OPEN_AREA, 0, 4096],
+    ] {
+        let said = raw.refusal(numbers);
+        assert!(said.contains("the NIC is shared"), "{said}");
+    }
+    assert_eq!(raw.ask(&[READ_REGISTER, 0]).expect("it is answered")[0], WORD);
+    drop(raw);
+    assert_eq!(ok(context.handler_memory().load::<u32>(0)), 0);
 }
 
 #[test]
@@ -139,10 +162,13 @@ const LONG: Duration = Duration::from_secs(30);
 const HELLO: u64 = 0;
 const READ_REGISTER: u64 = 1;
 const WRITE_REGISTER: u64 = 2;
+const READ_CLUSTER: u64 = 3;
+const WRITE_CLUSTER: u64 = 4;
 const OPEN_AREA: u64 = 6;
 const WAIT: u64 = 8;
+const CLOSE_CONTEXT: u64 = 13;
 /// Version of the protocol.
-const VERSION: u64 = 4;
+const VERSION: u64 = 5;
 /// `ingress.bypassed`.
 const BYPASSED: u64 = 0x1104;
 const GREETED: u8 = 0;
@@ -333,14 +359,16 @@ fn input_after_a_wait_is_bounded() {
 }
 
 #[test]
-fn a_client_that_reads_no_answers_is_dropped() {
+fn a_client_that_reads_no_answers_holds_up_no_other() {
     let server = Served::start(&[], &[]);
     let mut greedy = Raw::new(&server);
     // As many short answers as no socket holds: each of them takes most of a KiB there.
     greedy.send(&message(&[READ_REGISTER, 0]).repeat(5000));
-    let (_, greeting) = Raw::connect(&server);
-    assert_eq!(greeting, BUSY, "others hear so meanwhile");
-    Raw::new(&server);
+    let mut other = Raw::new(&server);
+    let answered = other
+        .ask(&[READ_REGISTER, 0])
+        .expect("others are served meanwhile");
+    assert_eq!(answered[0], WORD);
 }
 
 #[test]
