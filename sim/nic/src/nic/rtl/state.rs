@@ -13,6 +13,8 @@ use std::collections::HashMap;
 /// HPUs of a cluster, and of all.
 pub(super) const CORES: usize = 8;
 pub(super) const HPUS: usize = 16;
+/// All HPUs, a bit each.
+const ALL: u32 = (1 << HPUS) - 1;
 /// Commands that an HPU can have under way.
 pub(super) const COMMANDS: usize = 4;
 /// An HPU has stopped after this many traps outside of handlers without a task in between, as in the model.
@@ -145,6 +147,7 @@ impl State {
         self.hers = 0;
         self.packets.clear();
         self.asked = 0;
+        self.idle = ALL;
         for hpu in &mut self.hpus {
             *hpu = Hpu {
                 busy: hpu.busy + hpu.running(now),
@@ -445,7 +448,7 @@ impl State {
         let stopped = has_stopped.fold(0, |bits, (hpu, state)| {
             bits | u32::from(state.has_stopped()) << hpu
         });
-        self.packets.is_empty() && (self.idle | stopped) == (1 << HPUS) - 1
+        self.packets.is_empty() && (self.idle | stopped) == ALL
     }
 
     /// The number of HPUs that have not asked for a task.
