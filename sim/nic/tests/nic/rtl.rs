@@ -216,6 +216,6 @@ fn a_served_nic_and_a_fabric_have_such_clusters() {
     let mut fabric = spinneret();
     fabric.args(["fabric", "--cluster", "rtl", "--json"]);
     let summary = json(&ok(fabric.arg(&topology).output()));
-    let handled = &summary["nics"]["b"]["summary"]["handlers"][0]["packets"];
+    let handled = &summary["nics"]["1"]["summary"]["handlers"][0]["packets"];
     assert_eq!(*handled, serde_json::json!(20), "{summary}");
 }
