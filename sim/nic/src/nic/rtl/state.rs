@@ -1,4 +1,4 @@
-//! What the outputs of the clusters tell: packets, tasks, traps, and the events of them.
+//! State of the clusters as their outputs show it: packets, tasks, traps, and the events of them.
 
 use spinneret_cluster::rv::Trap;
 use spinneret_cluster::task::{CommandId, Her, Stage, main_handler};
@@ -141,7 +141,7 @@ impl State {
         self.program = Some(program.clone());
     }
 
-    /// The clusters are in reset: packets and tasks are gone.
+    /// The clusters are in reset: packets and tasks are discarded.
     pub(super) fn reset(&mut self) {
         let now = self.now;
         self.hers = 0;
