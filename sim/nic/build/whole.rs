@@ -25,7 +25,7 @@ const CLOCK_KHZ: u64 = 250_000;
 const CLUSTERS: usize = 2;
 const PIPELINES: usize = 2;
 const THREADS: usize = 4;
-/// What makes a library of the text: a change of it makes a new one.
+/// Sources that decide how a library is made of the text: a change of them makes a new one.
 const BUILDER: [&str; 3] = [
     include_str!("../../verilate/src/shared.rs"),
     include_str!("../../verilate/src/cpp.rs"),

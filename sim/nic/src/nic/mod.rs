@@ -86,7 +86,7 @@ impl Backend {
 /// Shape and speed of a NIC.
 #[derive(Clone, Debug)]
 pub struct NicConfig {
-    /// Who simulates the cluster.
+    /// The simulation of the cluster.
     pub backend: Backend,
     /// The cluster; that of [`Backend::Rtl`] is always the default one.
     pub cluster: Config,

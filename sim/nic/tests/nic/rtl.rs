@@ -39,25 +39,30 @@ fn frames(file: &Path) -> Vec<Vec<u8>> {
 fn replies_equal_those_of_the_model() {
     for (example, name) in [("icmp_ping", "lan"), ("slmp", "slmp")] {
         let folder = ok(tempfile::tempdir());
-        let (handlers, capture) = (
-            root().join("runtime/examples").join(example),
-            format!("sim/captures/{name}.pcap"),
-        );
+        let handlers = root().join("runtime/examples").join(example);
+        let capture = format!("sim/captures/{name}.pcap");
         let [model, rtl] = CLUSTERS.map(|clusters| {
-            let out = folder.path().join(clusters);
-            let arguments = ["--pcap", &capture, "--json", "--out", &out.display().to_string()];
+            let outs = ["wire", "host"].map(|name| folder.path().join(format!("{clusters}-{name}")));
+            let [wire, host] = outs.each_ref().map(|out| out.display().to_string());
+            let arguments = ["--pcap", &capture, "--json", "--out", &wire, "--out-host", &host];
             let summary = json(&run(clusters, &handlers, &arguments));
             assert_eq!(
                 summary["unbalanced"],
                 serde_json::json!([]),
                 "{example}, {clusters}"
             );
-            (frames(&out), packets(&summary, "done with"), summary)
+            (
+                outs.each_ref().map(|out| frames(out)),
+                packets(&summary, "done with"),
+            )
         });
-        assert!(!model.0.is_empty(), "{example}");
-        assert!(model.0 == rtl.0, "{example}: replies differ");
-        assert_eq!(model.1, rtl.1, "{example}");
-        assert_eq!(model.2["counters"], rtl.2["counters"], "{example}");
+        assert!(model.1 > 10, "{example}");
+        assert!(
+            model == rtl,
+            "{example}: frames differ, or {} are done, not {}",
+            rtl.1,
+            model.1
+        );
     }
 }
 
@@ -89,26 +94,32 @@ fn faults_are_those_of_the_model_with_their_lines() {
     let capture = capture(&folder, (0..12).map(|number| udp(7, &[number; 56])));
     let capture = capture.display().to_string();
     let arguments = ["--pcap", &capture, "--json", "--allow-faults"];
-    let [model, rtl] = CLUSTERS.map(|clusters| json(&run(clusters, folder.path(), &arguments)));
+    let [model, rtl] = CLUSTERS.map(|clusters| run(clusters, folder.path(), &arguments));
+    let said = stderr(&rtl);
+    let [model, rtl] = [model, rtl].map(|output| json(&output));
+    // After the end of its program, the model names the instruction that follows.
+    let is_end = |kind: &Value| kind["cause"] == "the program terminated itself";
     let kinds = |summary: &Value, of: &str| {
         let all = summary[of].as_array().expect("it is a list").iter();
-        let mut kinds: Vec<_> = all.map(ToString::to_string).collect();
+        let mut kinds: Vec<_> = all
+            .filter(|kind| !is_end(kind))
+            .map(ToString::to_string)
+            .collect();
         kinds.sort();
         kinds
     };
     for of in ["faults", "refusals"] {
         assert_eq!(kinds(&rtl, of), kinds(&model, of));
     }
-    assert!(kinds(&rtl, "faults").iter().all(|kind| kind.contains("app.c:")));
-    let output = run("rtl", folder.path(), &["--pcap", &capture]);
-    assert_eq!(output.status.code(), Some(1));
-    let said = stderr(&output);
+    for summary in [&rtl, &model] {
+        let mut faults = summary["faults"].as_array().into_iter().flatten();
+        assert!(faults.any(is_end), "{summary}");
+    }
     for line in [
         "app_ph failed on packet 0",
         "store or atomic operation at 0x40000000",
-        "its command or copy writes 0x1c100000",
-        "the watchdog ended it",
         "0x40000000 = 1; break;",
+        "its command or copy writes 0x1c100000",
     ] {
         assert!(said.contains(line), "{line}: {said}");
     }
@@ -205,6 +216,6 @@ fn a_served_nic_and_a_fabric_have_such_clusters() {
     let mut fabric = spinneret();
     fabric.args(["fabric", "--cluster", "rtl", "--json"]);
     let summary = json(&ok(fabric.arg(&topology).output()));
-    let handled = &summary["nics"]["b"]["summary"]["handlers"][0]["packets"];
+    let handled = &summary["nics"]["1"]["summary"]["handlers"][0]["packets"];
     assert_eq!(*handled, serde_json::json!(20), "{summary}");
 }

@@ -178,7 +178,6 @@ impl Agent for Observer {
         state.now += 1;
         if !dut.is_high(self.reset_n) {
             state.reset();
-            state.idle = u32::MAX;
             self.last = [None; CLUSTERS];
             self.buffer.reset();
             return Ok(());
@@ -203,9 +202,7 @@ impl Agent for Observer {
     }
 
     fn reset(&mut self, _: &mut Instance) {
-        let mut state = self.state.borrow_mut();
-        state.reset();
-        state.idle = u32::MAX;
+        self.state.borrow_mut().reset();
     }
 
     fn describe(&self) -> String {

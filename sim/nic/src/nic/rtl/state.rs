@@ -1,4 +1,4 @@
-//! What the outputs of the clusters tell: packets, tasks, traps, and the events of them.
+//! State of the clusters as their outputs show it: packets, tasks, traps, and the events of them.
 
 use spinneret_cluster::rv::Trap;
 use spinneret_cluster::task::{CommandId, Her, Stage, main_handler};
@@ -13,6 +13,8 @@ use std::collections::HashMap;
 /// HPUs of a cluster, and of all.
 pub(super) const CORES: usize = 8;
 pub(super) const HPUS: usize = 16;
+/// All HPUs, a bit each.
+const ALL: u32 = (1 << HPUS) - 1;
 /// Commands that an HPU can have under way.
 pub(super) const COMMANDS: usize = 4;
 /// An HPU has stopped after this many traps outside of handlers without a task in between, as in the model.
@@ -139,12 +141,13 @@ impl State {
         self.program = Some(program.clone());
     }
 
-    /// The clusters are in reset: packets and tasks are gone.
+    /// The clusters are in reset: packets and tasks are discarded.
     pub(super) fn reset(&mut self) {
         let now = self.now;
         self.hers = 0;
         self.packets.clear();
         self.asked = 0;
+        self.idle = ALL;
         for hpu in &mut self.hpus {
             *hpu = Hpu {
                 busy: hpu.busy + hpu.running(now),
@@ -445,7 +448,7 @@ impl State {
         let stopped = has_stopped.fold(0, |bits, (hpu, state)| {
             bits | u32::from(state.has_stopped()) << hpu
         });
-        self.packets.is_empty() && (self.idle | stopped) == (1 << HPUS) - 1
+        self.packets.is_empty() && (self.idle | stopped) == ALL
     }
 
     /// The number of HPUs that have not asked for a task.
