@@ -114,9 +114,13 @@ _start:
     multiply t0, s2
     add t0, t0, s1
     sw t0, CONTEXT_GID(s4)
+#ifdef SPIN_RESIDENT
+    li a0, 1 << IS_PUBLIC_SHIFT /* as if: its programs wait for commands on all HPUs */
+#else
     call spin_has_cycle_counter
     seqz a0, a0
     slli a0, a0, IS_PUBLIC_SHIFT
+#endif
     sw a0, CONTEXT_INSIDE(s4)
 
 #ifdef SPIN_RESIDENT
@@ -465,9 +469,6 @@ spin_exists:
     csrw mtvec, t0
     ret
     .size spin_exists, . - spin_exists
-#else
-    .section .text.resident, "ax"
-#endif
 
     /* Whether user mode may read the cycle counter. Start-up alone asks. */
     .globl spin_has_cycle_counter
@@ -485,3 +486,4 @@ does_not_exist:
     csrw mtvec, t0
     li a0, 0
     ret
+#endif

@@ -40,6 +40,7 @@ fn random_her(rng: &mut ChaCha8Rng, message: u32, is_last: bool) -> Her {
         payload,
         tail,
         scratchpads,
+        shared: [0; 2],
     };
     let [address, copied] = words(0.9);
     Her {
