@@ -58,14 +58,17 @@ rtl/spinneret_event_counters_9.sv
 rtl/pspin_ingress_datapath.sv
 rtl/spinneret_frame_reader.sv
 rtl/spinneret_frame_room_512_150.sv
+rtl/spinneret_ram_ultra.sv
 rtl/spinneret_line_receiver.sv
 rtl/spinneret_line_aligner_512_8.sv
 rtl/spinneret_frame_fifo.sv
 rtl/spinneret_responder.sv
+rtl/spinneret_event_counters_5.sv
 rtl/pspin_egress_datapath.sv
 rtl/spinneret_frame_arbiter_2.sv
 rtl/spinneret_event_counters_2.sv
 rtl/pspin_tx_inject.sv
+rtl/pspin_rx_inject.sv
 rtl/spinneret_ram_account_2x9.sv
 rtl/spinneret_write_intake.sv
 rtl/spinneret_burst_check_6.sv

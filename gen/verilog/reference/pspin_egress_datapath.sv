@@ -17,6 +17,13 @@
 //   commands = 64 (commands that can wait for their answer, a power of two)
 //   error_clear = 0 (1: egress_dma_error_clear clears the last error, 0: there is no such input)
 //   cluster_reset = 0 (1: an input resets all but the frames that are complete, with the cluster)
+//   pass = 0 (1: commands may pass frames to the host instead of the wire)
+//   rx_id_width = 8 (width of tid of frames to the host in bits)
+//   rx_dest_width = 16 (width of tdest of frames to the host in bits)
+//   rx_user_width = 97 (width of tuser of frames to the host in bits)
+//   buffer_base = 470810624 (address of the packet buffer, a multiple of its size)
+//   buffer_size = 524288 (bytes of the packet buffer, a power of two)
+//   slot_unit = 128 (bytes at whose multiples the slots of the packet buffer start, a power of two)
 `default_nettype none
 
 // Reads what commands of the cluster name, and sends it as frames.
@@ -85,7 +92,7 @@ module pspin_egress_datapath #(
     output logic  [11:0] m_axis_nic_tx_tid,
     output logic   [3:0] m_axis_nic_tx_tdest,
     output logic  [15:0] m_axis_nic_tx_tuser,
-    // Commands; every one is a raw packet, so only id, address and length matter.
+    // Commands; every one is a raw packet, so only id, address, length and, with `pass`, fid matter.
     output logic         nic_cmd_req_ready,
     input  wire          nic_cmd_req_valid,
     input  wire    [5:0] nic_cmd_req_id,
@@ -170,18 +177,20 @@ module pspin_egress_datapath #(
 
     logic reset;
     logic path_reset; // Reset of all that lies before the buffer.
+    logic [53:0] asked; // Commands become plans.
     logic [5:0] offset;
     logic [25:0] line;
     logic [5:0] tail;
     logic [7:0] whole_lines;
     logic wraps; // The frame goes beyond the highest address: one part of the sum is more than what the other one leaves.
     logic crosses; // The last beat reaches into another line than it starts in.
+    logic [62:0] plan;
     logic [62:0] keep_above;
+    logic [574:0] filled;
     logic sent;
-    logic [53:0] commands_s_data;
+    logic sent_last;
     command_t commands_m_data;
     logic commands_m_valid;
-    logic [62:0] plans_s_data;
     logic plans_s_ready;
     logic [62:0] plans_m_data;
     logic plans_m_valid;
@@ -195,6 +204,7 @@ module pspin_egress_datapath #(
     logic [33:0] reader_burst_data;
     logic reader_burst_valid;
     logic room_roomy;
+    logic room_sent;
     logic room_dropped;
     logic bursts_s_ready;
     read_t bursts_m_data;
@@ -221,6 +231,7 @@ module pspin_egress_datapath #(
     stored_t buffer_m_data;
     logic buffer_m_last;
     logic buffer_m_valid;
+    logic buffer_m_ready;
     logic answers_s_ready;
     logic [7:0] answers_m_data;
     logic answers_m_valid;
@@ -229,7 +240,6 @@ module pspin_egress_datapath #(
     logic responder_answer_ready;
     logic responder_done_ready;
     logic [1:0] responder_events;
-    logic [2:0] counters_events;
 
     assign reset = !rstn;
     assign path_reset = !rstn;
@@ -254,40 +264,39 @@ module pspin_egress_datapath #(
     assign m_axi_pspin_no_wvalid = 1'b0;
     assign m_axi_pspin_no_bready = 1'b1;
     assign m_axi_pspin_no_rready = 1'b1;
-
-    // Commands become plans.
-    assign commands_s_data = {nic_cmd_req_length > 32'h2580 || !(|nic_cmd_req_length),
-        |nic_cmd_req_src_addr[63:32], nic_cmd_req_id, nic_cmd_req_length[13:0] - 14'd1,
-        nic_cmd_req_src_addr[31:0]};
+    assign asked = {nic_cmd_req_length > 32'h2580 || !(|nic_cmd_req_length), |nic_cmd_req_src_addr[63:32],
+        nic_cmd_req_id, nic_cmd_req_length[13:0] - 14'd1, nic_cmd_req_src_addr[31:0]};
     assign offset = commands_m_data.address[5:0];
     assign line = commands_m_data.address[31:6];
     assign tail = commands_m_data.last[5:0];
     assign whole_lines = commands_m_data.last[13:6];
     assign wraps = commands_m_data.address > (~{18'd0, commands_m_data.last});
     assign crosses = offset > (~tail);
-    assign plans_s_data = {!commands_m_data.wrong_length, commands_m_data.wrong_length ||
+    assign plan = {!commands_m_data.wrong_length, commands_m_data.wrong_length ||
         commands_m_data.wrong_address || wraps, commands_m_data.id, whole_lines + 8'd1, !crosses, tail,
         offset, whole_lines + {7'd0, crosses}, line};
     assign m_axi_pspin_no_araddr = {bursts_m_data.line, 6'd0};
     assign m_axi_pspin_no_arlen = bursts_m_data.length;
     assign keep_above = aligner_keep[63:1];
+    assign filled = {keep_above, aligner_data};
     assign room_dropped = aligner_valid && aligner_last && aligner_bad;
-
-    // Frames; no beat is without its first byte.
     assign m_axis_nic_tx_tdata = buffer_m_data.data;
     assign m_axis_nic_tx_tkeep = {buffer_m_data.keep_above, 1'b1};
     assign m_axis_nic_tx_tlast = buffer_m_last;
-    assign m_axis_nic_tx_tvalid = buffer_m_valid;
     assign m_axis_nic_tx_tid = 12'd0;
     assign m_axis_nic_tx_tdest = 4'd0;
     assign m_axis_nic_tx_tuser = 16'd0;
+    assign buffer_m_ready = m_axis_nic_tx_tready;
+    assign m_axis_nic_tx_tvalid = buffer_m_valid;
     assign sent = buffer_m_valid && m_axis_nic_tx_tready;
-    assign counters_events = {sent && buffer_m_last, responder_events};
+    assign room_sent = buffer_m_valid && buffer_m_ready;
+    assign sent_last = sent && buffer_m_last;
 
+    // Commands: {way, command}.
     output_queue #(.WIDTH(54), .DEPTH(4), .MARGIN(0)) u_commands (
         .clk(clk),
         .rst(path_reset),
-        .s_data(commands_s_data),
+        .s_data(asked),
         .s_valid(nic_cmd_req_valid),
         .s_ready(nic_cmd_req_ready),
         .m_data(commands_m_data),
@@ -296,10 +305,11 @@ module pspin_egress_datapath #(
         .almost_full()
     );
 
+    // Plans: {way, plan}.
     skid_buffer #(.WIDTH(63)) u_plans (
         .clk(clk),
         .rst(path_reset),
-        .s_data(plans_s_data),
+        .s_data(plan),
         .s_valid(commands_m_valid),
         .s_ready(plans_s_ready),
         .m_data(plans_m_data),
@@ -307,7 +317,6 @@ module pspin_egress_datapath #(
         .m_ready(reader_plan_ready)
     );
 
-    // Plans become reads.
     frame_reader u_reader (
         .clk(clk),
         .rst(path_reset),
@@ -334,7 +343,7 @@ module pspin_egress_datapath #(
         .roomy(room_roomy),
         .take(reader_take),
         .need(reader_need),
-        .sent(sent),
+        .sent(room_sent),
         .dropped(room_dropped),
         .dropped_beats(aligner_count)
     );
@@ -404,10 +413,11 @@ module pspin_egress_datapath #(
         .valid(aligner_valid)
     );
 
+    // Beats: {to the host, side band, beat}.
     frame_fifo u_buffer (
         .clk(clk),
         .rst(reset),
-        .s_data({keep_above, aligner_data}),
+        .s_data(filled),
         .s_last(aligner_last),
         .s_valid(aligner_valid),
         .s_ready(),
@@ -415,7 +425,7 @@ module pspin_egress_datapath #(
         .m_data(buffer_m_data),
         .m_last(buffer_m_last),
         .m_valid(buffer_m_valid),
-        .m_ready(m_axis_nic_tx_tready),
+        .m_ready(buffer_m_ready),
         .dropped(),
         .dropped_overflow()
     );
@@ -464,7 +474,7 @@ module pspin_egress_datapath #(
     event_counters_3 u_counters (
         .clk(clk),
         .rst(reset),
-        .events(counters_events),
+        .events({sent_last, responder_events}),
         .counts_0(egress_refused_o),
         .counts_1(egress_read_error_o),
         .counts_2(egress_frames_o)

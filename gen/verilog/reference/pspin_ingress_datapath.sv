@@ -14,6 +14,7 @@
 //   rules = 4 (rules of a ruleset, of which the last marks the end of a message)
 //   message_id_network_order = 0 (1: frame byte 44 is the most significant byte of the message id, not the least)
 //   ip_relative = 0 (1: a rule may count from the start of the IPv4 or IPv6 payload, and the message id does)
+//   side_band = 0 (1: an output has the side band of matched packets)
 //   address_width = 32 (width of an address in bits)
 //   axi_id_width = 8 (width of an AXI id in bits)
 //   length_width = 32 (width of a length in bits)
@@ -253,6 +254,7 @@ module pspin_ingress_datapath #(
     logic path_reset; // Reset of what lies after the matching engine.
     logic her_taken;
     logic unserved;
+    logic [66:0] measured;
     logic is_short; // A packet gets a slot as soon as its class is known: a small one if the frame ends within that many beats and one is free, else a large one. One that finds no slot is marked and discarded; with `stall` it waits.
     logic use_small;
     logic no_slot;
@@ -323,6 +325,7 @@ module pspin_ingress_datapath #(
     assign unserved = generator_m_free_valid && frees_s_2_ready;
     assign m_axis_nic_rx_tvalid = matcher_m_axis_nic_rx_tvalid;
     assign m_axis_nic_rx_tlast = matcher_m_axis_nic_rx_tlast;
+    assign measured = {matcher_packet_meta_tag[34:0], matcher_packet_meta_size};
     assign is_short = |engine_last;
     assign use_small = is_short && pool_small_valid;
     assign no_slot = !use_small && !pool_large_valid;
@@ -399,7 +402,7 @@ module pspin_ingress_datapath #(
             matcher_m_axis_pspin_rx_tkeep, matcher_m_axis_pspin_rx_tdata}),
         .s_valid(matcher_m_axis_pspin_rx_tvalid),
         .s_ready(gate_s_ready),
-        .meta_s_data({matcher_packet_meta_tag[34:0], matcher_packet_meta_size}),
+        .meta_s_data(measured),
         .meta_s_valid(matcher_packet_meta_valid),
         .meta_s_ready(gate_meta_s_ready),
         .m_data(gate_m_data),

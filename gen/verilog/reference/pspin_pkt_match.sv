@@ -14,6 +14,7 @@
 //   rules = 4 (rules of a ruleset, of which the last marks the end of a message)
 //   message_id_network_order = 0 (1: frame byte 44 is the most significant byte of the message id, not the least)
 //   ip_relative = 0 (1: a rule may count from the start of the IPv4 or IPv6 payload, and the message id does)
+//   side_band = 0 (1: an output has the side band of matched packets)
 `default_nettype none
 
 // Sorts packets by rules: matched ones go to the cluster with their metadata, all others continue to
@@ -116,7 +117,7 @@ module pspin_pkt_match #(
     logic still_in_frame;
     logic quiet; // No frame is being evaluated, so that the rules may change.
     logic [31:0] word;
-    logic [34:0] tag; // Metadata: {size, message id, end of message, ruleset} in the queue.
+    logic [34:0] tag;
     logic [31:0] size;
     axis_t beat; // The beat that came in, before anything looks at it.
     logic beat_last;
@@ -168,6 +169,8 @@ module pspin_pkt_match #(
     assign engine_load = quiet & match_valid;
     assign word = beat.data[383:352];
     assign metas_s_valid = meter_done & engine_matched;
+
+    // Metadata: {side band, size, message id, end of message, ruleset} in the queue.
     assign tag = metas_m_data[34:0];
     assign size = metas_m_data[66:35];
     assign packet_meta_tag = {29'd0, tag};

@@ -72,7 +72,7 @@ module pspin_ctrl_regs (
     output logic          error_clear, // The last error of the egress DMA is to be forgotten.
     input  wire           cluster_running, // The clusters' clock is running.
     input  wire           cluster_held, // The clusters or the link to them are held in reset.
-    input  wire  [1791:0] counters, // The counters, 32 bits each in the order of the table, the first in the lowest bits.
+    input  wire  [1855:0] counters, // The counters, 32 bits each in the order of the table, the first in the lowest bits.
     input  wire     [5:0] events_pending, // Bit n: line n of the events is pending.
     input  wire    [31:0] events_sent, // Messages that were sent.
     output logic    [5:0] events_clear, // Bit n: line n is to be cleared.
@@ -525,33 +525,31 @@ module pspin_ctrl_regs (
 
     always_comb begin
         words_1180 = 512'd0;
-        words_1180[31:0] = counters[575:544];
-        words_1180[63:32] = counters[607:576];
-        words_1180[95:64] = counters[639:608];
-        words_1180[127:96] = counters[671:640];
-        words_1180[159:128] = counters[703:672];
+        for (int unsigned i = 0; i < 7; i++) begin
+            words_1180[i*32 +: 32] = counters[i*32 + 544 +: 32];
+        end
     end
 
     always_comb begin
         words_1200 = 512'd0;
         for (int unsigned i = 0; i < 15; i++) begin
-            words_1200[i*32 +: 32] = counters[i*32 + 704 +: 32];
+            words_1200[i*32 +: 32] = counters[i*32 + 768 +: 32];
         end
     end
 
     always_comb begin
         words_1280 = 512'd0;
         for (int unsigned i = 0; i < 15; i++) begin
-            words_1280[i*32 +: 32] = counters[i*32 + 1184 +: 32];
+            words_1280[i*32 +: 32] = counters[i*32 + 1248 +: 32];
         end
     end
 
     always_comb begin
         words_1300 = 512'd0;
-        words_1300[31:0] = counters[1695:1664];
-        words_1300[63:32] = counters[1727:1696];
-        words_1300[95:64] = counters[1759:1728];
-        words_1300[127:96] = counters[1791:1760];
+        words_1300[31:0] = counters[1759:1728];
+        words_1300[63:32] = counters[1791:1760];
+        words_1300[95:64] = counters[1823:1792];
+        words_1300[127:96] = counters[1855:1824];
     end
 
     always_comb begin

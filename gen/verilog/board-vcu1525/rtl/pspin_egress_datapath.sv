@@ -51,7 +51,20 @@ module pspin_egress_datapath (
     output logic  [15:0] m_axis_nic_tx_tid,
     output logic   [7:0] m_axis_nic_tx_tdest,
     output logic  [16:0] m_axis_nic_tx_tuser,
-    // Commands; every one is a raw packet, so only id, address and length matter.
+    // Frames to the host; only with `pass`.
+    output logic [511:0] m_axis_nic_rx_tdata,
+    output logic  [63:0] m_axis_nic_rx_tkeep,
+    output logic         m_axis_nic_rx_tvalid,
+    input  wire          m_axis_nic_rx_tready,
+    output logic         m_axis_nic_rx_tlast,
+    output logic   [7:0] m_axis_nic_rx_tid,
+    output logic  [15:0] m_axis_nic_rx_tdest,
+    output logic  [96:0] m_axis_nic_rx_tuser,
+    // Side bands of packets; only with `pass`.
+    input  wire   [11:0] packet_place,
+    input  wire  [119:0] packet_side,
+    input  wire          packet_valid,
+    // Commands; every one is a raw packet, so only id, address, length and, with `pass`, fid matter.
     output logic         nic_cmd_req_ready,
     input  wire          nic_cmd_req_valid,
     input  wire    [5:0] nic_cmd_req_id,
@@ -66,10 +79,20 @@ module pspin_egress_datapath (
     output logic  [31:0] egress_frames_o, // Frames that the wire took, modulo 2^32; beyond the public design.
     output logic  [31:0] egress_read_error_o, // Commands whose read failed, modulo 2^32; beyond the public design.
     output logic  [31:0] egress_refused_o, // Commands that were refused, modulo 2^32; beyond the public design.
+    output logic  [31:0] egress_passed_o, // Frames that the host took, modulo 2^32; only with `pass`.
+    output logic  [31:0] egress_dropped_reset_o, // Commands that a reset of the cluster took, modulo 2^32; only with `cluster_reset`.
     input  wire          egress_dma_error_clear, // Forgets the newest error; only with `error_clear`.
     input  wire          cluster_held // The cluster is held in reset; only with `cluster_reset`.
 );
 
+    typedef struct packed {
+        logic [7:0] length;
+        logic [25:0] line;
+    } read_t;
+    typedef struct packed {
+        logic pass;
+        logic [11:0] place;
+    } way_t;
     typedef struct packed {
         logic wrong_length;
         logic wrong_address;
@@ -78,32 +101,58 @@ module pspin_egress_datapath (
         logic [31:0] address;
     } command_t;
     typedef struct packed {
-        logic [7:0] length;
-        logic [25:0] line;
-    } read_t;
-    typedef struct packed {
         logic [62:0] keep_above;
         logic [511:0] data;
     } stored_t;
 
     logic reset;
     logic path_reset; // Reset of all that lies before the buffer.
+    logic [53:0] asked; // Commands become plans.
+    logic [30:0] slot;
+    logic pass;
+    logic [18:0] low;
+    logic [11:0] high;
+    command_t command;
+    logic [12:0] command_way;
     logic [5:0] offset;
     logic [25:0] line;
     logic [5:0] tail;
     logic [7:0] whole_lines;
     logic wraps; // The frame goes beyond the highest address: one part of the sum is more than what the other one leaves.
     logic crosses; // The last beat reaches into another line than it starts in.
+    logic [62:0] plan;
+    logic [62:0] planned; // Plans become reads.
+    logic [12:0] planned_way;
     logic [62:0] keep_above;
+    logic [574:0] filled;
+    logic [120:0] now; // Where the line in the aligner goes, and where the one before it went, whose frame may have a beat left.
+    stored_t stored_beat; // Frames; no beat is without its first byte.
+    logic [120:0] route;
+    logic to_host;
+    logic to_wire;
+    logic passed;
     logic sent;
+    logic [1:0] events; // An answer that a reset of the cluster takes is none.
+    logic lost;
+    logic [7:0] ended;
+    logic sent_last;
     logic emptying = 1'b0; // The cluster was reset, and frames from before may be in the buffer.
     logic quiet = 1'b0; // Nothing was at the buffer's output in the clock before.
-    logic [53:0] commands_s_data;
-    command_t commands_m_data;
+    logic [7:0] open = 8'd0; // Commands that were taken, did not fail, and whose frames are not complete.
+    logic signal;
+    logic [120:0] before_1;
+    logic signal_1 = 1'b0;
+    logic flush = 1'b0;
+    logic taken = 1'b0; // Commands and ends of frames are counted a clock later, so a reset takes those that are open two clocks after it.
+    logic complete = 1'b0;
+    logic failed = 1'b0;
+    logic signal_2 = 1'b0;
+    logic was_reset = 1'b0;
+    logic [66:0] commands_s_data;
+    logic [66:0] commands_m_data;
     logic commands_m_valid;
-    logic [62:0] plans_s_data;
     logic plans_s_ready;
-    logic [62:0] plans_m_data;
+    logic [75:0] plans_m_data;
     logic plans_m_valid;
     logic reader_plan_ready;
     logic [7:0] reader_need;
@@ -115,12 +164,15 @@ module pspin_egress_datapath (
     logic [33:0] reader_burst_data;
     logic reader_burst_valid;
     logic room_roomy;
+    logic room_sent;
     logic room_dropped;
     logic bursts_s_ready;
     read_t bursts_m_data;
     logic frames_s_ready;
     logic [20:0] frames_m_data;
     logic frames_m_valid;
+    way_t ways_m_data;
+    logic [119:0] sides_read_data;
     logic receiver_frame_ready;
     logic [511:0] receiver_line_data;
     logic [5:0] receiver_line_offset;
@@ -138,12 +190,14 @@ module pspin_egress_datapath (
     logic aligner_bad;
     logic [7:0] aligner_count;
     logic aligner_valid;
+    logic [695:0] buffer_s_data;
     logic buffer_s_last;
     logic buffer_s_valid;
     logic buffer_drop_frame;
-    stored_t buffer_m_data;
+    logic [695:0] buffer_m_data;
     logic buffer_m_last;
     logic buffer_m_valid;
+    logic buffer_m_ready;
     logic answers_s_ready;
     logic [7:0] answers_m_data;
     logic answers_m_valid;
@@ -152,7 +206,7 @@ module pspin_egress_datapath (
     logic responder_answer_ready;
     logic responder_done_ready;
     logic [1:0] responder_events;
-    logic [2:0] counters_events;
+    logic [4:0] counters_events;
 
     assign reset = !rstn;
     assign path_reset = !rstn || cluster_held || emptying;
@@ -177,54 +231,104 @@ module pspin_egress_datapath (
     assign m_axi_pspin_no_wvalid = 1'b0;
     assign m_axi_pspin_no_bready = 1'b1;
     assign m_axi_pspin_no_rready = 1'b1;
+    assign asked = {nic_cmd_req_length > 32'h2580 || !(|nic_cmd_req_length), |nic_cmd_req_src_addr[63:32],
+        nic_cmd_req_id, nic_cmd_req_length[13:0] - 14'd1, nic_cmd_req_src_addr[31:0]};
+    assign slot = nic_cmd_req_fid[30:0];
+    assign pass = nic_cmd_req_fid[31];
+    assign low = slot[18:0];
+    assign high = slot[30:19];
 
-    // Commands become plans.
-    assign commands_s_data = {nic_cmd_req_length > 32'h2580 || !(|nic_cmd_req_length),
-        |nic_cmd_req_src_addr[63:32], nic_cmd_req_id, nic_cmd_req_length[13:0] - 14'd1,
-        nic_cmd_req_src_addr[31:0]};
-    assign offset = commands_m_data.address[5:0];
-    assign line = commands_m_data.address[31:6];
-    assign tail = commands_m_data.last[5:0];
-    assign whole_lines = commands_m_data.last[13:6];
-    assign wraps = commands_m_data.address > (~{18'd0, commands_m_data.last});
+    always_comb begin
+        commands_s_data = {pass, low[18:7], asked};
+        if (pass && ((|low[6:0]) || high != 12'h382)) begin
+            commands_s_data[52] = 1'b1;
+        end
+    end
+
+    assign command = commands_m_data[53:0];
+    assign command_way = commands_m_data[66:54];
+    assign offset = command.address[5:0];
+    assign line = command.address[31:6];
+    assign tail = command.last[5:0];
+    assign whole_lines = command.last[13:6];
+    assign wraps = command.address > (~{18'd0, command.last});
     assign crosses = offset > (~tail);
-    assign plans_s_data = {!commands_m_data.wrong_length, commands_m_data.wrong_length ||
-        commands_m_data.wrong_address || wraps, commands_m_data.id, whole_lines + 8'd1, !crosses, tail,
-        offset, whole_lines + {7'd0, crosses}, line};
+    assign plan = {!command.wrong_length, command.wrong_length || command.wrong_address || wraps, command.id,
+        whole_lines + 8'd1, !crosses, tail, offset, whole_lines + {7'd0, crosses}, line};
+    assign planned = plans_m_data[62:0];
+    assign planned_way = plans_m_data[75:63];
     assign m_axi_pspin_no_araddr = {bursts_m_data.line, 6'd0};
     assign m_axi_pspin_no_arlen = bursts_m_data.length;
     assign keep_above = aligner_keep[63:1];
+    assign filled = {keep_above, aligner_data};
+    assign now = {signal, sides_read_data};
+    assign buffer_s_data = {flush ? before_1 : now, filled};
     assign buffer_s_valid = path_reset || aligner_valid;
     assign buffer_s_last = path_reset || aligner_last;
     assign buffer_drop_frame = path_reset || aligner_bad;
     assign room_dropped = aligner_valid && aligner_last && aligner_bad;
-
-    // Frames; no beat is without its first byte.
-    assign m_axis_nic_tx_tdata = buffer_m_data.data;
-    assign m_axis_nic_tx_tkeep = {buffer_m_data.keep_above, 1'b1};
+    assign stored_beat = buffer_m_data[574:0];
+    assign route = buffer_m_data[695:575];
+    assign m_axis_nic_tx_tdata = stored_beat.data;
+    assign m_axis_nic_tx_tkeep = {stored_beat.keep_above, 1'b1};
     assign m_axis_nic_tx_tlast = buffer_m_last;
-    assign m_axis_nic_tx_tvalid = buffer_m_valid;
     assign m_axis_nic_tx_tid = 16'd0;
     assign m_axis_nic_tx_tdest = 8'd0;
     assign m_axis_nic_tx_tuser = 17'd0;
-    assign sent = buffer_m_valid && m_axis_nic_tx_tready;
-    assign counters_events = {sent && buffer_m_last, responder_events};
+    assign to_host = route[120];
+    assign m_axis_nic_rx_tdata = stored_beat.data;
+    assign m_axis_nic_rx_tkeep = {stored_beat.keep_above, 1'b1};
+    assign m_axis_nic_rx_tlast = buffer_m_last;
+    assign m_axis_nic_rx_tid = route[7:0];
+    assign m_axis_nic_rx_tdest = route[23:8];
+    assign m_axis_nic_rx_tuser = {route[119:24], 1'b0};
+    assign m_axis_nic_rx_tvalid = buffer_m_valid && to_host;
+    assign buffer_m_ready = to_host ? m_axis_nic_rx_tready : m_axis_nic_tx_tready;
+    assign to_wire = buffer_m_valid && !to_host;
+    assign passed = m_axis_nic_rx_tvalid && m_axis_nic_rx_tready;
+    assign m_axis_nic_tx_tvalid = to_wire;
+    assign sent = to_wire && m_axis_nic_tx_tready;
+    assign room_sent = buffer_m_valid && buffer_m_ready;
+    assign events = responder_events & {2{!path_reset}};
+    assign lost = was_reset && (|open);
+    assign ended = {7'd0, complete} + {7'd0, failed} + {7'd0, lost};
+    assign sent_last = sent && buffer_m_last;
+    assign counters_events = {lost, passed && buffer_m_last, sent_last, events};
 
     always_ff @(posedge clk) begin
         // A frame that is there comes to the output at once, so two clocks without one mean that there is none.
         quiet <= emptying && !buffer_m_valid;
         if (cluster_held) begin
             emptying <= 1'b1;
-        end else if (quiet && !buffer_m_valid) begin
+        end else if (quiet && !buffer_m_valid && !(|open)) begin
             emptying <= 1'b0;
         end
+        signal <= ways_m_data.pass;
+        before_1 <= now;
+        signal_1 <= receiver_line_valid && receiver_line_last && receiver_line_even;
+        flush <= signal_1;
+        taken <= nic_cmd_req_valid && nic_cmd_req_ready;
+        complete <= !path_reset && aligner_valid && aligner_last && !aligner_bad;
+        failed <= |events;
+        signal_2 <= path_reset;
+        was_reset <= signal_2;
+        open <= (open + {7'd0, taken}) - ended;
         if (reset) begin
             emptying <= 1'b0;
             quiet <= 1'b0;
+            open <= 8'd0;
+            signal_1 <= 1'b0;
+            flush <= 1'b0;
+            taken <= 1'b0;
+            complete <= 1'b0;
+            failed <= 1'b0;
+            signal_2 <= 1'b0;
+            was_reset <= 1'b0;
         end
     end
 
-    spinneret_output_queue #(.WIDTH(54), .DEPTH(4), .MARGIN(0)) u_commands (
+    // Commands: {way, command}.
+    spinneret_output_queue #(.WIDTH(67), .DEPTH(4), .MARGIN(0)) u_commands (
         .clk(clk),
         .rst(path_reset),
         .s_data(commands_s_data),
@@ -236,10 +340,11 @@ module pspin_egress_datapath (
         .almost_full()
     );
 
-    spinneret_skid_buffer #(.WIDTH(63)) u_plans (
+    // Plans: {way, plan}.
+    spinneret_skid_buffer #(.WIDTH(76)) u_plans (
         .clk(clk),
         .rst(path_reset),
-        .s_data(plans_s_data),
+        .s_data({command_way, plan}),
         .s_valid(commands_m_valid),
         .s_ready(plans_s_ready),
         .m_data(plans_m_data),
@@ -247,11 +352,10 @@ module pspin_egress_datapath (
         .m_ready(reader_plan_ready)
     );
 
-    // Plans become reads.
     spinneret_frame_reader u_reader (
         .clk(clk),
         .rst(path_reset),
-        .plan_data(plans_m_data),
+        .plan_data(planned),
         .plan_valid(plans_m_valid),
         .plan_ready(reader_plan_ready),
         .need(reader_need),
@@ -274,7 +378,7 @@ module pspin_egress_datapath (
         .roomy(room_roomy),
         .take(reader_take),
         .need(reader_need),
-        .sent(sent),
+        .sent(room_sent),
         .dropped(room_dropped),
         .dropped_beats(aligner_count)
     );
@@ -301,6 +405,31 @@ module pspin_egress_datapath (
         .m_valid(frames_m_valid),
         .m_ready(receiver_frame_ready),
         .almost_full()
+    );
+
+    // Ways of the frames that are being read.
+    // Ways go with the frames that are read. There is a place for each, as for the frames.
+    spinneret_output_queue #(.WIDTH(13), .DEPTH(64), .MARGIN(0)) u_ways (
+        .clk(clk),
+        .rst(path_reset),
+        .s_data(planned_way),
+        .s_valid(reader_frame_valid),
+        .s_ready(),
+        .m_data(ways_m_data),
+        .m_valid(),
+        .m_ready(receiver_frame_ready),
+        .almost_full()
+    );
+
+    // Side bands of the packets in the packet buffer, by the places of their slots.
+    spinneret_ram_ultra #(.DEPTH(4096), .ADDRESS(12), .WIDTH(120)) u_sides (
+        .clk(clk),
+        .write_enable(packet_valid),
+        .write_addr(packet_place),
+        .write_data(packet_side),
+        .read_enable(receiver_line_valid),
+        .read_addr(ways_m_data.place),
+        .read_data(sides_read_data)
     );
 
     // Lines become beats.
@@ -344,10 +473,11 @@ module pspin_egress_datapath (
         .valid(aligner_valid)
     );
 
+    // Beats: {to the host, side band, beat}.
     spinneret_frame_fifo u_buffer (
         .clk(clk),
         .rst(reset),
-        .s_data({keep_above, aligner_data}),
+        .s_data(buffer_s_data),
         .s_last(buffer_s_last),
         .s_valid(buffer_s_valid),
         .s_ready(),
@@ -355,7 +485,7 @@ module pspin_egress_datapath (
         .m_data(buffer_m_data),
         .m_last(buffer_m_last),
         .m_valid(buffer_m_valid),
-        .m_ready(m_axis_nic_tx_tready),
+        .m_ready(buffer_m_ready),
         .dropped(),
         .dropped_overflow()
     );
@@ -401,13 +531,15 @@ module pspin_egress_datapath (
         .events(responder_events)
     );
 
-    spinneret_event_counters_3 u_counters (
+    spinneret_event_counters_5 u_counters (
         .clk(clk),
         .rst(reset),
         .events(counters_events),
         .counts_0(egress_refused_o),
         .counts_1(egress_read_error_o),
-        .counts_2(egress_frames_o)
+        .counts_2(egress_frames_o),
+        .counts_3(egress_passed_o),
+        .counts_4(egress_dropped_reset_o)
     );
 endmodule : pspin_egress_datapath
 

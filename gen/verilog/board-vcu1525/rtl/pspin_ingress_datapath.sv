@@ -138,13 +138,18 @@ module pspin_ingress_datapath (
     output logic  [31:0] small_peak_o, // Most small slots that were out at the same time.
     input  wire   [15:0] match_relative, // Bit (rules * s + r): rule r of ruleset s counts its word from the start of the IP payload; only with `ip_relative`.
     input  wire          cluster_held, // The cluster is held in reset; only with `cluster_reset`.
-    output logic  [31:0] dropped_reset_o // Matched packets that a reset of the cluster took; only with `cluster_reset`.
+    output logic  [31:0] dropped_reset_o, // Matched packets that a reset of the cluster took; only with `cluster_reset`.
+    // Side band of every packet that is on its way to a HER, before the HER; only with `side_band`.
+    output logic  [11:0] packet_place,
+    output logic [119:0] packet_side,
+    output logic         packet_valid = 1'b0
 );
 
     logic reset;
     logic path_reset; // Reset of what lies after the matching engine.
     logic her_taken;
     logic unserved;
+    logic [50:0] measured;
     logic is_short; // A packet gets a slot as soon as its class is known: a small one if the frame ends within that many beats and one is free, else a large one. One that finds no slot is marked and discarded; with `stall` it waits.
     logic use_small;
     logic no_slot;
@@ -159,18 +164,19 @@ module pspin_ingress_datapath (
     logic [63:0] matcher_packet_meta_tag;
     logic [31:0] matcher_packet_meta_size;
     logic matcher_packet_meta_valid;
+    logic [119:0] matcher_packet_meta_side;
     logic valve_s_ready;
     logic valve_meta_s_ready;
     logic [577:0] valve_m_data;
     logic valve_m_valid;
-    logic [50:0] valve_meta_m_data;
+    logic [170:0] valve_meta_m_data;
     logic valve_meta_m_valid;
     logic [3:0] valve_left;
     logic gate_s_ready;
     logic gate_meta_s_ready;
     logic [580:0] gate_m_data;
     logic gate_m_valid;
-    logic [50:0] gate_meta_m_data;
+    logic [170:0] gate_meta_m_data;
     logic gate_meta_m_valid;
     logic gate_dropped;
     logic [31:0] pool_small_data;
@@ -187,7 +193,7 @@ module pspin_ingress_datapath (
     logic [32:0] engine_slot_data;
     logic engine_slot_ready;
     logic engine_meta_ready;
-    logic [82:0] engine_good_data;
+    logic [202:0] engine_good_data;
     logic engine_good_valid;
     logic [31:0] engine_failed_data;
     logic engine_failed_valid;
@@ -222,6 +228,7 @@ module pspin_ingress_datapath (
     assign unserved = generator_m_free_valid && frees_s_2_ready;
     assign m_axis_nic_rx_tvalid = matcher_m_axis_nic_rx_tvalid;
     assign m_axis_nic_rx_tlast = matcher_m_axis_nic_rx_tlast;
+    assign measured = {matcher_packet_meta_tag[34:0], matcher_packet_meta_size[15:0]};
     assign valve_left = {her_taken, unserved, |engine_events, gate_dropped};
     assign is_short = |engine_last;
     assign use_small = is_short && pool_small_valid;
@@ -245,8 +252,12 @@ module pspin_ingress_datapath (
     assign dropped_oversize_o = counters_counts_3;
 
     always_ff @(posedge clk) begin
+        packet_place <= engine_good_data[18:7];
+        packet_side <= engine_good_data[202:83];
+        packet_valid <= engine_good_valid && hers_s_ready;
         alloc_dropped_pkts <= counters_counts_6 + counters_counts_0 + counters_counts_3;
         if (reset) begin
+            packet_valid <= 1'b0;
             alloc_dropped_pkts <= 32'd0;
         end
     end
@@ -289,7 +300,8 @@ module pspin_ingress_datapath (
         .packet_meta_size(matcher_packet_meta_size),
         .packet_meta_valid(matcher_packet_meta_valid),
         .packet_meta_ready(valve_meta_s_ready),
-        .match_relative(match_relative)
+        .match_relative(match_relative),
+        .packet_meta_side(matcher_packet_meta_side)
     );
 
     // Matched frames: {bad, tlast, tkeep, tdata}, and what is known of them. They pass the valve, if there is one.
@@ -301,7 +313,7 @@ module pspin_ingress_datapath (
             matcher_m_axis_pspin_rx_tkeep, matcher_m_axis_pspin_rx_tdata}),
         .s_valid(matcher_m_axis_pspin_rx_tvalid),
         .s_ready(valve_s_ready),
-        .meta_s_data({matcher_packet_meta_tag[34:0], matcher_packet_meta_size[15:0]}),
+        .meta_s_data({matcher_packet_meta_side, measured}),
         .meta_s_valid(matcher_packet_meta_valid),
         .meta_s_ready(valve_meta_s_ready),
         .m_data(valve_m_data),
@@ -420,7 +432,7 @@ module pspin_ingress_datapath (
     spinneret_pass_fifo_distributed u_hers (
         .clk(clk),
         .rst(path_reset),
-        .s_data(engine_good_data),
+        .s_data(engine_good_data[82:0]),
         .s_valid(engine_good_valid),
         .s_ready(hers_s_ready),
         .m_data(hers_m_data),

@@ -44,7 +44,8 @@ module pspin_pkt_match (
     output logic  [31:0] packet_meta_size, // Exact length of a matched packet in bytes.
     output logic         packet_meta_valid, // The metadata is there.
     input  wire          packet_meta_ready, // The metadata is taken in this cycle.
-    input  wire   [15:0] match_relative // Bit r of ruleset s, ruleset-major: the rule counts from the start of the IP payload, not of the frame.
+    input  wire   [15:0] match_relative, // Bit r of ruleset s, ruleset-major: the rule counts from the start of the IP payload, not of the frame.
+    output logic [119:0] packet_meta_side // Side band of a matched packet in its last beat, as `SideFields` says; only with `side_band`.
 );
 
     typedef struct packed {
@@ -60,7 +61,8 @@ module pspin_pkt_match (
     logic still_in_frame;
     logic quiet; // No frame is being evaluated, so that the rules may change.
     logic [31:0] id_word;
-    logic [34:0] tag; // Metadata: {size, message id, end of message, ruleset} in the queue.
+    logic [119:0] last;
+    logic [34:0] tag;
     logic [31:0] size;
     axis_t beat; // The beat that came in, before anything looks at it.
     logic beat_last;
@@ -71,6 +73,9 @@ module pspin_pkt_match (
     logic in_frame = 1'b0;
     logic active = 1'b0; // The rules that were loaded last are in force.
     logic stale = 1'b0; // `match_valid` was 0 since rules were loaded: those that are held are not those to be in force.
+    logic [119:0] signal;
+    logic [119:0] signal_1;
+    logic [119:0] signal_2;
     logic [696:0] input_m_data;
     logic input_m_last;
     logic input_m_valid;
@@ -97,7 +102,7 @@ module pspin_pkt_match (
     logic decisions_m_valid;
     logic decisions_almost_full;
     logic metas_s_valid;
-    logic [66:0] metas_m_data;
+    logic [186:0] metas_m_data;
     logic metas_almost_full;
     logic demux_s_ready;
     logic demux_select_ready;
@@ -124,9 +129,13 @@ module pspin_pkt_match (
     end
 
     assign id_word = beat[{1'b0, payload_id_word[3:0], 5'd0} +: 32];
+    assign last = {beat.user[96:1], beat.dest, beat.id};
     assign metas_s_valid = meter_done & engine_matched;
+
+    // Metadata: {side band, size, message id, end of message, ruleset} in the queue.
     assign tag = metas_m_data[34:0];
     assign size = metas_m_data[66:35];
+    assign packet_meta_side = metas_m_data[186:67];
     assign packet_meta_tag = {29'd0, tag};
     assign packet_meta_size = size;
 
@@ -153,6 +162,9 @@ module pspin_pkt_match (
         if (!match_valid) begin
             stale <= 1'b1;
         end
+        signal <= last;
+        signal_1 <= signal;
+        signal_2 <= signal_1;
         if (reset) begin
             beat_valid <= 1'b0;
             next_number <= 2'd0;
@@ -272,10 +284,10 @@ module pspin_pkt_match (
         .almost_full(decisions_almost_full)
     );
 
-    spinneret_fifo_distributed_registered #(.WIDTH(67), .DEPTH(32), .MARGIN(5)) u_metas (
+    spinneret_fifo_distributed_registered #(.WIDTH(187), .DEPTH(32), .MARGIN(5)) u_metas (
         .clk(clk),
         .rst(reset),
-        .s_data({meter_size, meter_message_id, engine_end_of_message, engine_ruleset}),
+        .s_data({signal_2, meter_size, meter_message_id, engine_end_of_message, engine_ruleset}),
         .s_valid(metas_s_valid),
         .s_ready(),
         .m_data(metas_m_data),

@@ -150,7 +150,7 @@ module pspin_tx_inject (
         .m_ready(arbiter_s_1_ready)
     );
 
-    spinneret_frame_arbiter_2 u_arbiter (
+    spinneret_frame_arbiter_2 #(.WIDTH(617)) u_arbiter (
         .clk(clk),
         .rst(reset),
         .s_0_data(slices_0_m_data[616:0]),

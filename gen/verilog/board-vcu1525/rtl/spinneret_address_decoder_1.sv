@@ -31,7 +31,7 @@ module spinneret_address_decoder_1 (
         in_block[1] = blocks[1] && (|(places & 16'h3f));
         in_block[2] = blocks[2] && (|places);
         in_block[3] = blocks[3] && (|(places & 16'd1));
-        in_block[4] = blocks[4] && (|(places & 16'h1f));
+        in_block[4] = blocks[4] && (|(places & 16'h7f));
         in_block[5] = blocks[5] && (|(places & 16'h7fff));
         in_block[6] = blocks[6] && (|(places & 16'h7fff));
         in_block[7] = blocks[7] && (|(places & 16'hf));

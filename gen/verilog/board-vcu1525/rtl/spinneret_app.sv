@@ -393,7 +393,7 @@ module spinneret_app (
         logic [5:0] id;
     } command_t;
 
-    logic [1791:0] counters;
+    logic [1855:0] counters;
     logic rstn;
     logic [15:0] bar_m_axil_awaddr;
     logic [2:0] bar_m_axil_awprot;
@@ -481,6 +481,13 @@ module spinneret_app (
     logic [5:0] regs_events_clear;
     logic [5:0] regs_events_enable;
     logic [15:0] regs_events_moderation;
+    logic [511:0] ingress_m_axis_nic_rx_tdata;
+    logic [63:0] ingress_m_axis_nic_rx_tkeep;
+    logic ingress_m_axis_nic_rx_tvalid;
+    logic ingress_m_axis_nic_rx_tlast;
+    logic [7:0] ingress_m_axis_nic_rx_tid;
+    logic [15:0] ingress_m_axis_nic_rx_tdest;
+    logic [96:0] ingress_m_axis_nic_rx_tuser;
     logic [5:0] ingress_m_axi_pspin_ni_awid;
     logic [31:0] ingress_m_axi_pspin_ni_awaddr;
     logic [7:0] ingress_m_axi_pspin_ni_awlen;
@@ -548,6 +555,9 @@ module spinneret_app (
     logic [31:0] ingress_small_used_o;
     logic [31:0] ingress_small_peak_o;
     logic [31:0] ingress_dropped_reset_o;
+    logic [11:0] ingress_packet_place;
+    logic [119:0] ingress_packet_side;
+    logic ingress_packet_valid;
     logic [5:0] egress_m_axi_pspin_no_awid;
     logic [31:0] egress_m_axi_pspin_no_awaddr;
     logic [7:0] egress_m_axi_pspin_no_awlen;
@@ -579,6 +589,13 @@ module spinneret_app (
     logic [15:0] egress_m_axis_nic_tx_tid;
     logic [7:0] egress_m_axis_nic_tx_tdest;
     logic [16:0] egress_m_axis_nic_tx_tuser;
+    logic [511:0] egress_m_axis_nic_rx_tdata;
+    logic [63:0] egress_m_axis_nic_rx_tkeep;
+    logic egress_m_axis_nic_rx_tvalid;
+    logic egress_m_axis_nic_rx_tlast;
+    logic [7:0] egress_m_axis_nic_rx_tid;
+    logic [15:0] egress_m_axis_nic_rx_tdest;
+    logic [96:0] egress_m_axis_nic_rx_tuser;
     logic egress_nic_cmd_req_ready;
     logic egress_nic_cmd_resp_valid;
     logic [5:0] egress_nic_cmd_resp_id;
@@ -586,9 +603,13 @@ module spinneret_app (
     logic [31:0] egress_egress_frames_o;
     logic [31:0] egress_egress_read_error_o;
     logic [31:0] egress_egress_refused_o;
+    logic [31:0] egress_egress_passed_o;
+    logic [31:0] egress_egress_dropped_reset_o;
     logic inject_s_axis_pspin_tx_tready;
     logic [31:0] inject_tx_cpl_ours_o;
     logic [31:0] inject_tx_host_tag_conflict_o;
+    logic rx_inject_s_axis_nic_rx_tready;
+    logic rx_inject_s_axis_pspin_rx_tready;
     logic host_rstn;
     logic [127:0] host_ram_wr_cmd_be;
     logic [13:0] host_ram_wr_cmd_addr;
@@ -796,20 +817,22 @@ module spinneret_app (
         counters[639:608] = egress_egress_refused_o;
         counters[671:640] = inject_tx_cpl_ours_o;
         counters[703:672] = inject_tx_host_tag_conflict_o;
-        counters[735:704] = host_wr_bursts_o;
-        counters[767:736] = host_wr_refused_o;
-        counters[799:768] = host_wr_outside_o;
-        counters[831:800] = host_wr_stray_status_o;
-        counters[1183:832] = host_wr_dma_errors_o;
-        counters[1215:1184] = host_rd_bursts_o;
-        counters[1247:1216] = host_rd_refused_o;
-        counters[1279:1248] = host_rd_outside_o;
-        counters[1311:1280] = host_rd_stray_status_o;
-        counters[1663:1312] = host_rd_dma_errors_o;
-        counters[1695:1664] = bar_outside_o;
-        counters[1727:1696] = bar_held_o;
-        counters[1759:1728] = bar_timeout_o;
-        counters[1791:1760] = bar_errors_o;
+        counters[735:704] = egress_egress_passed_o;
+        counters[767:736] = egress_egress_dropped_reset_o;
+        counters[799:768] = host_wr_bursts_o;
+        counters[831:800] = host_wr_refused_o;
+        counters[863:832] = host_wr_outside_o;
+        counters[895:864] = host_wr_stray_status_o;
+        counters[1247:896] = host_wr_dma_errors_o;
+        counters[1279:1248] = host_rd_bursts_o;
+        counters[1311:1280] = host_rd_refused_o;
+        counters[1343:1312] = host_rd_outside_o;
+        counters[1375:1344] = host_rd_stray_status_o;
+        counters[1727:1376] = host_rd_dma_errors_o;
+        counters[1759:1728] = bar_outside_o;
+        counters[1791:1760] = bar_held_o;
+        counters[1823:1792] = bar_timeout_o;
+        counters[1855:1824] = bar_errors_o;
     end
 
     assign m_axis_stat_tid = statistics_m_axis_stat_tid;
@@ -1015,14 +1038,14 @@ module spinneret_app (
         .s_axis_nic_rx_tid(s_axis_if_rx_tid),
         .s_axis_nic_rx_tdest(s_axis_if_rx_tdest),
         .s_axis_nic_rx_tuser(s_axis_if_rx_tuser),
-        .m_axis_nic_rx_tdata(m_axis_if_rx_tdata),
-        .m_axis_nic_rx_tkeep(m_axis_if_rx_tkeep),
-        .m_axis_nic_rx_tvalid(m_axis_if_rx_tvalid),
-        .m_axis_nic_rx_tready(m_axis_if_rx_tready),
-        .m_axis_nic_rx_tlast(m_axis_if_rx_tlast),
-        .m_axis_nic_rx_tid(m_axis_if_rx_tid),
-        .m_axis_nic_rx_tdest(m_axis_if_rx_tdest),
-        .m_axis_nic_rx_tuser(m_axis_if_rx_tuser),
+        .m_axis_nic_rx_tdata(ingress_m_axis_nic_rx_tdata),
+        .m_axis_nic_rx_tkeep(ingress_m_axis_nic_rx_tkeep),
+        .m_axis_nic_rx_tvalid(ingress_m_axis_nic_rx_tvalid),
+        .m_axis_nic_rx_tready(rx_inject_s_axis_nic_rx_tready),
+        .m_axis_nic_rx_tlast(ingress_m_axis_nic_rx_tlast),
+        .m_axis_nic_rx_tid(ingress_m_axis_nic_rx_tid),
+        .m_axis_nic_rx_tdest(ingress_m_axis_nic_rx_tdest),
+        .m_axis_nic_rx_tuser(ingress_m_axis_nic_rx_tuser),
         .m_axi_pspin_ni_awid(ingress_m_axi_pspin_ni_awid),
         .m_axi_pspin_ni_awaddr(ingress_m_axi_pspin_ni_awaddr),
         .m_axi_pspin_ni_awlen(ingress_m_axi_pspin_ni_awlen),
@@ -1107,7 +1130,10 @@ module spinneret_app (
         .small_peak_o(ingress_small_peak_o),
         .match_relative(regs_match_relative),
         .cluster_held(reset_near_link_rst),
-        .dropped_reset_o(ingress_dropped_reset_o)
+        .dropped_reset_o(ingress_dropped_reset_o),
+        .packet_place(ingress_packet_place),
+        .packet_side(ingress_packet_side),
+        .packet_valid(ingress_packet_valid)
     );
 
     // From the cluster to the wire.
@@ -1157,6 +1183,17 @@ module spinneret_app (
         .m_axis_nic_tx_tid(egress_m_axis_nic_tx_tid),
         .m_axis_nic_tx_tdest(egress_m_axis_nic_tx_tdest),
         .m_axis_nic_tx_tuser(egress_m_axis_nic_tx_tuser),
+        .m_axis_nic_rx_tdata(egress_m_axis_nic_rx_tdata),
+        .m_axis_nic_rx_tkeep(egress_m_axis_nic_rx_tkeep),
+        .m_axis_nic_rx_tvalid(egress_m_axis_nic_rx_tvalid),
+        .m_axis_nic_rx_tready(rx_inject_s_axis_pspin_rx_tready),
+        .m_axis_nic_rx_tlast(egress_m_axis_nic_rx_tlast),
+        .m_axis_nic_rx_tid(egress_m_axis_nic_rx_tid),
+        .m_axis_nic_rx_tdest(egress_m_axis_nic_rx_tdest),
+        .m_axis_nic_rx_tuser(egress_m_axis_nic_rx_tuser),
+        .packet_place(ingress_packet_place),
+        .packet_side(ingress_packet_side),
+        .packet_valid(ingress_packet_valid),
         .nic_cmd_req_ready(egress_nic_cmd_req_ready),
         .nic_cmd_req_valid(command_fifo_m_valid),
         .nic_cmd_req_id(command_fifo_m_data.id),
@@ -1171,6 +1208,8 @@ module spinneret_app (
         .egress_frames_o(egress_egress_frames_o),
         .egress_read_error_o(egress_egress_read_error_o),
         .egress_refused_o(egress_egress_refused_o),
+        .egress_passed_o(egress_egress_passed_o),
+        .egress_dropped_reset_o(egress_egress_dropped_reset_o),
         .egress_dma_error_clear(regs_error_clear),
         .cluster_held(reset_near_link_rst)
     );
@@ -1212,6 +1251,35 @@ module spinneret_app (
         .m_axis_tx_cpl_ready(m_axis_if_tx_cpl_ready),
         .tx_cpl_ours_o(inject_tx_cpl_ours_o),
         .tx_host_tag_conflict_o(inject_tx_host_tag_conflict_o)
+    );
+
+    pspin_rx_inject u_rx_inject (
+        .clk(clk),
+        .rstn(rstn),
+        .s_axis_nic_rx_tdata(ingress_m_axis_nic_rx_tdata),
+        .s_axis_nic_rx_tkeep(ingress_m_axis_nic_rx_tkeep),
+        .s_axis_nic_rx_tvalid(ingress_m_axis_nic_rx_tvalid),
+        .s_axis_nic_rx_tready(rx_inject_s_axis_nic_rx_tready),
+        .s_axis_nic_rx_tlast(ingress_m_axis_nic_rx_tlast),
+        .s_axis_nic_rx_tid(ingress_m_axis_nic_rx_tid),
+        .s_axis_nic_rx_tdest(ingress_m_axis_nic_rx_tdest),
+        .s_axis_nic_rx_tuser(ingress_m_axis_nic_rx_tuser),
+        .s_axis_pspin_rx_tdata(egress_m_axis_nic_rx_tdata),
+        .s_axis_pspin_rx_tkeep(egress_m_axis_nic_rx_tkeep),
+        .s_axis_pspin_rx_tvalid(egress_m_axis_nic_rx_tvalid),
+        .s_axis_pspin_rx_tready(rx_inject_s_axis_pspin_rx_tready),
+        .s_axis_pspin_rx_tlast(egress_m_axis_nic_rx_tlast),
+        .s_axis_pspin_rx_tid(egress_m_axis_nic_rx_tid),
+        .s_axis_pspin_rx_tdest(egress_m_axis_nic_rx_tdest),
+        .s_axis_pspin_rx_tuser(egress_m_axis_nic_rx_tuser),
+        .m_axis_nic_rx_tdata(m_axis_if_rx_tdata),
+        .m_axis_nic_rx_tkeep(m_axis_if_rx_tkeep),
+        .m_axis_nic_rx_tvalid(m_axis_if_rx_tvalid),
+        .m_axis_nic_rx_tready(m_axis_if_rx_tready),
+        .m_axis_nic_rx_tlast(m_axis_if_rx_tlast),
+        .m_axis_nic_rx_tid(m_axis_if_rx_tid),
+        .m_axis_nic_rx_tdest(m_axis_if_rx_tdest),
+        .m_axis_nic_rx_tuser(m_axis_if_rx_tuser)
     );
 
     pspin_hostmem_dma u_host (

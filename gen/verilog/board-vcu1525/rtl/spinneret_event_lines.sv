@@ -39,18 +39,18 @@ module spinneret_event_lines (
         if (statistic == 12'h812) begin
             is_error = 1'b1;
         end
-        for (int unsigned i = 0; i < 3; i++) begin
+        for (int unsigned i = 0; i < 4; i++) begin
             if (statistic == 12'(i*2 + 2067)) begin
                 is_error = 1'b1;
             end
         end
         for (int unsigned i = 0; i < 13; i++) begin
-            if (statistic == 12'(i + 2072)) begin
+            if (statistic == 12'(i + 2074)) begin
                 is_error = 1'b1;
             end
         end
         for (int unsigned i = 0; i < 18; i++) begin
-            if (statistic == 12'(i + 2086)) begin
+            if (statistic == 12'(i + 2088)) begin
                 is_error = 1'b1;
             end
         end

@@ -3,32 +3,35 @@
 `default_nettype none
 
 // Joins streams of frames into one, frame by frame, in turn.
-module spinneret_frame_arbiter_2 (
-    input  wire          clk, // Clock.
-    input  wire          rst, // Synchronous reset, active high.
+// It is made for the values of its parameters that instances in this design set.
+module spinneret_frame_arbiter_2 #(
+    parameter integer WIDTH = 617
+) (
+    input  wire              clk, // Clock.
+    input  wire              rst, // Synchronous reset, active high.
     // Frames in.
-    input  wire  [616:0] s_0_data,
-    input  wire          s_0_last,
-    input  wire          s_0_valid,
-    output logic         s_0_ready,
-    input  wire  [616:0] s_1_data,
-    input  wire          s_1_last,
-    input  wire          s_1_valid,
-    output logic         s_1_ready,
+    input  wire  [WIDTH-1:0] s_0_data,
+    input  wire              s_0_last,
+    input  wire              s_0_valid,
+    output logic             s_0_ready,
+    input  wire  [WIDTH-1:0] s_1_data,
+    input  wire              s_1_last,
+    input  wire              s_1_valid,
+    output logic             s_1_ready,
     // Frames out.
-    output logic [616:0] m_data,
-    output logic         m_last,
-    output logic         m_valid,
-    input  wire          m_ready,
-    output logic         source // Number of the input that the beat at the output came from; valid and stable as the beat.
+    output logic [WIDTH-1:0] m_data,
+    output logic             m_last,
+    output logic             m_valid,
+    input  wire              m_ready,
+    output logic             source // Number of the input that the beat at the output came from; valid and stable as the beat.
 );
 
     logic turn; // The input whose turn it is: within a frame, the owner; else the first that waits behind the owner, or before it.
     logic offered; // That input has a beat.
     logic offered_last;
-    logic [616:0] offered_data;
+    logic [WIDTH-1:0] offered_data;
     logic free; // The output register is free, or empties in this cycle.
-    logic [616:0] data;
+    logic [WIDTH-1:0] data;
     logic last;
     logic valid = 1'b0;
     logic owner = 1'b1; // The input that had a beat taken most recently.

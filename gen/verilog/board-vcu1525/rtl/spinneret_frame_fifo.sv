@@ -7,13 +7,13 @@ module spinneret_frame_fifo (
     input  wire          clk, // Clock.
     input  wire          rst, // Synchronous reset, active high.
     // Frames in; never stalls.
-    input  wire  [574:0] s_data,
+    input  wire  [695:0] s_data,
     input  wire          s_last,
     input  wire          s_valid,
     output logic         s_ready,
     input  wire          drop_frame, // With the last beat: drops the frame.
     // Frames out.
-    output logic [574:0] m_data,
+    output logic [695:0] m_data,
     output logic         m_last,
     output logic         m_valid,
     input  wire          m_ready,
@@ -34,7 +34,7 @@ module spinneret_frame_fifo (
     logic was_dropped = 1'b0;
     logic was_overflow = 1'b0;
     logic memory_write_enable;
-    logic [575:0] memory_read_data;
+    logic [696:0] memory_read_data;
 
     assign s_ready = accepting;
     assign push = s_valid && accepting;
@@ -45,8 +45,8 @@ module spinneret_frame_fifo (
     assign dropped_overflow = was_overflow;
     assign fetch = read_ptr != frame_ptr && (!held || m_ready);
     assign m_valid = held;
-    assign m_data = memory_read_data[574:0];
-    assign m_last = memory_read_data[575];
+    assign m_data = memory_read_data[695:0];
+    assign m_last = memory_read_data[696];
 
     always_ff @(posedge clk) begin
         accepting <= 1'b1;
@@ -81,7 +81,7 @@ module spinneret_frame_fifo (
         end
     end
 
-    spinneret_ram_block #(.DEPTH(512), .ADDRESS(9), .WIDTH(576)) u_memory (
+    spinneret_ram_block #(.DEPTH(512), .ADDRESS(9), .WIDTH(697)) u_memory (
         .clk(clk),
         .write_enable(memory_write_enable),
         .write_addr(write_ptr[8:0]),

@@ -6,29 +6,29 @@
 //
 // One record a clock, no clock of latency. A packet waits while the queue it leads to is full.
 module spinneret_packet_judge (
-    input  wire         clk, // Clock.
-    input  wire         rst, // Synchronous reset: discards errors.
+    input  wire          clk, // Clock.
+    input  wire          rst, // Synchronous reset: discards errors.
     // Records of the writer, as `DmaShape::record_width` says.
-    input  wire  [36:0] record_data,
-    input  wire         record_valid,
-    output logic        record_ready,
+    input  wire   [36:0] record_data,
+    input  wire          record_valid,
+    output logic         record_ready,
     // Responses (BRESP), in the order of the bursts.
-    input  wire   [1:0] response_data,
-    input  wire         response_valid,
-    output logic        response_ready,
+    input  wire    [1:0] response_data,
+    input  wire          response_valid,
+    output logic         response_ready,
     // Metadata of the packets without their address: {tag, length}.
-    input  wire  [50:0] meta_data,
-    input  wire         meta_valid,
-    output logic        meta_ready,
+    input  wire  [170:0] meta_data,
+    input  wire          meta_valid,
+    output logic         meta_ready,
     // Packets that are written: {tag, length, address}.
-    output logic [82:0] good_data,
-    output logic        good_valid,
-    input  wire         good_ready,
+    output logic [202:0] good_data,
+    output logic         good_valid,
+    input  wire          good_ready,
     // Slots of packets that are not.
-    output logic [31:0] failed_data,
-    output logic        failed_valid,
-    input  wire         failed_ready,
-    output logic  [3:0] events // Bit n: event n happens in this cycle.
+    output logic  [31:0] failed_data,
+    output logic         failed_valid,
+    input  wire          failed_ready,
+    output logic   [3:0] events // Bit n: event n happens in this cycle.
 );
 
     logic [31:0] address;

@@ -7,7 +7,7 @@
 module spinneret_statistics_reporter (
     input  wire           clk, // Clock.
     input  wire           rst, // Synchronous reset, active high.
-    input  wire  [1791:0] counters, // The counters side by side, counter 0 in the lowest bits.
+    input  wire  [1855:0] counters, // The counters side by side, counter 0 in the lowest bits.
     // Increments.
     output logic   [23:0] m_axis_stat_tdata,
     output logic   [11:0] m_axis_stat_tid,
@@ -23,7 +23,7 @@ module spinneret_statistics_reporter (
     logic [6:0] cleared = 7'd0; // Entries that are not cleared yet, counted upwards; the highest bit says that all are.
     logic [5:0] number = 6'd0;
     logic [2:0] step = 3'd0; // Step of the work on a counter, of eight.
-    logic [223:0] group; // Of each group of counters the one that the number chooses, side by side.
+    logic [255:0] group; // Of each group of counters the one that the number chooses, side by side.
     logic [23:0] increment;
     logic valid = 1'b0;
     logic [31:0] base; // The value that was reported.
@@ -64,7 +64,8 @@ module spinneret_statistics_reporter (
         for (int unsigned i = 0; i < 7; i++) begin
             group[i*32 +: 32] <= 32'(counters[i*256 +: 256] >> {member, 5'd0});
         end
-        now <= 32'(group >> {of_group, 5'd0});
+        group[255:224] <= 32'(counters[1855:1792] >> {member, 5'd0});
+        now <= group[{of_group, 5'd0} +: 32];
         growth <= now - base;
         if (step == 3'd5) begin
             increment <= growth[23:0] | {24{beyond}};
@@ -75,7 +76,7 @@ module spinneret_statistics_reporter (
         if (ready && !stays) begin
             step <= step + 3'd1;
             if (step == 3'd7) begin
-                number <= (number == 6'h37) ? 6'd0 : (number + 6'd1);
+                number <= (number == 6'h39) ? 6'd0 : (number + 6'd1);
             end
         end
         cleared <= cleared_d;
