@@ -256,6 +256,7 @@ mod tests {
         let reference = Setup {
             beat_bytes: 64,
             user_bits: 16,
+            side_bits: None,
             matcher: MatcherParams::REFERENCE,
             her_message_id_bits: 32,
             context_in_message_id: false,
@@ -268,6 +269,7 @@ mod tests {
         assert_eq!((reference.small_beats(), reference.inspected_bytes()), (2, 128));
         let board = Setup {
             user_bits: 97,
+            side_bits: Some([1, 9]),
             matcher: MatcherParams::BOARD,
             her_message_id_bits: 10,
             context_in_message_id: true,

@@ -103,6 +103,7 @@ impl Bench {
             payload,
             tail,
             scratchpads: [scratchpad(0), scratchpad(1), [0; 2], [0; 2]],
+            shared: [0; 2],
         };
         let clusters = config.clusters;
         let mut cluster = Cluster::new(config);
