@@ -231,7 +231,8 @@ const char *spinneret_version(void);
 
 /**
  * Opens a NIC by its name: unix:PATH for a simulated one in another process, the device file of a card, such as
- * /dev/spinneret0, or card for the one of this machine. Stops what runs on it. Only one program can use a NIC.
+ * /dev/spinneret0, or card for the one of this machine. Several
+ * programs can use a simulated one. Of another, this stops what runs on it, and only one program can use it.
  * name is a string; the handle is written to nic.
  */
 int spinneret_open(const char *name,
@@ -328,7 +329,7 @@ int spinneret_program_close(struct spinneret_program *program);
 
 /**
  * Opens a context: the handlers NAME_hh, NAME_ph and NAME_th of the program, where NAME is handlers, handle packets
- * that match rules. All contexts of a NIC share one program.
+ * that match rules. All contexts of a process share one program.
  * handlers is a string; rules and options can be read, and options may be null for 1 MiB of host memory and a quarter
  * of the other resources; the handle is written to context.
  */

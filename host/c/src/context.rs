@@ -103,7 +103,7 @@ pub extern "C" fn spinneret_program_close(program: *mut spinneret_program) -> c_
 }
 
 /// Opens a context: the handlers `NAME_hh`, `NAME_ph` and `NAME_th` of the program, where NAME is `handlers`, handle packets
-/// that match `rules`. All contexts of a NIC share one program.
+/// that match `rules`. All contexts of a process share one program.
 ///
 /// # Safety
 /// `handlers` is a string; `rules` and `options` can be read, and `options` may be null for 1 MiB of host memory and a quarter

@@ -43,7 +43,8 @@ struct Output {
 }
 
 /// Opens a NIC by its name: `unix:PATH` for a simulated one in another process, the device file of a card, such as
-/// `/dev/spinneret0`, or `card` for the one of this machine. Stops what runs on it. Only one program can use a NIC.
+/// `/dev/spinneret0`, or `card` for the one of this machine. Several
+/// programs can use a simulated one. Of another, this stops what runs on it, and only one program can use it.
 ///
 /// # Safety
 /// `name` is a string; the handle is written to `nic`.

@@ -205,6 +205,10 @@ impl Bench {
             self.cluster.skip_to(next - 1);
             self.clock();
         }
+        // One is given back in a clock.
+        while let Some(feedback) = self.cluster.take_feedback() {
+            self.freed.push(feedback);
+        }
         assert_eq!(self.freed.len(), self.pushed, "every packet is freed once");
     }
 

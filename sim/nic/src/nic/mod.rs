@@ -63,6 +63,8 @@ const LOST_READS: u32 = 256;
 const KEPT_WORDS: usize = 1 << 16;
 /// Frames to the host that are queued at most: a queue of Corundum's driver.
 const KEPT_FRAMES: usize = 1 << 13;
+/// Programs that are kept until a report takes them; without one the oldest are forgotten.
+const KEPT_PROGRAMS: usize = 32;
 /// Highest bit of a tag: the frame is the host's.
 const HOST_TAG: u64 = 1 << 15;
 
@@ -576,13 +578,16 @@ impl Nic {
     /// Loads a program into the cluster's memory before it fetches: directly, because through the BAR it would take as
     /// long as the rest of the run. Returns false if it has to go through the BAR.
     pub(crate) fn load(&mut self, program: &Program) -> bool {
-        self.loaded.push(program.clone());
+        self.loaded = vec![program.clone()];
         self.stdout.clear();
         self.backend.load(self.sim.dut.instance_mut(), program)
     }
 
     /// Loads a program beside others, as [`load`](Self::load).
     pub(crate) fn load_beside(&mut self, program: &Program) -> bool {
+        if self.loaded.len() == KEPT_PROGRAMS {
+            self.loaded.remove(0);
+        }
         self.loaded.push(program.clone());
         let mut segments = program.segments.iter();
         segments.all(|segment| self.backend.write(segment.address, &segment.bytes))

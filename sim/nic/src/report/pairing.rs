@@ -142,9 +142,9 @@ mod tests {
         let frames = 3 * REMEMBERED as u64;
         fill(&mut pairing, 0..frames);
         assert_eq!(pairing.frames.len(), REMEMBERED);
-        assert_eq!(pairing.went(Destination::Host, 0), None);
+        assert_eq!(pairing.went(Destination::Cluster, 0), None);
         assert_eq!(
-            pairing.went(Destination::Host, frames - 1),
+            pairing.went(Destination::Cluster, frames - 1),
             Some((frames - 1, frames - 1))
         );
     }
