@@ -71,6 +71,8 @@ fn tasks_go_to_the_lowest_idle_hpu() {
         bench.delay = 2000;
         word(bench.access(2, Access::load(register::ISSUE)));
         bench.access(2, Access::load(register::DOORBELL));
+        // The packets that follow are copied before that command is done.
+        bench.delay = 20;
         bench.offer(2, Access::load(0));
         [5, 7].into_iter().for_each(|hpu| end(bench, hpu));
         bench.offer(7, Access::load(0));

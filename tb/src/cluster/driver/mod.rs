@@ -84,7 +84,7 @@ pub struct Bench<M: Model> {
     budgets: [u32; CONTEXTS],
     /// Percentage of clocks in which others are ready.
     pub pace: u32,
-    /// Clocks of a copy and of a command, at most; of a command, half as many at least.
+    /// Clocks of a copy and of a command, at most.
     pub delay: u32,
     /// Events.
     pub seen: Seen,

@@ -154,7 +154,7 @@ impl<M: Model> Bench<M> {
         });
         self.check(expected == sent, || format!("{sent:x?}, not {expected:x?}"));
         self.seen.commands += 1;
-        let at = self.now + u64::from(self.rng.random_range(self.delay.div_ceil(2)..=self.delay));
+        let at = self.now + u64::from(self.rng.random_range(1..=self.delay));
         self.commands.push((id, at));
     }
 
