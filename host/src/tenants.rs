@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!  first program --has the NIC alone--> Runs::Alone: its own runtime, its init_handlers in machine mode
-//!        +---------beside others------> Runs::Shared: the resident runtime, programs of any number
+//!        +---------next to others------> Runs::Shared: the resident runtime, programs of any number
 //! ```
 //!
 //! A context has an entry in the table of the resident runtime, with an id that no context had before since the runtime started. The id
@@ -39,7 +39,7 @@ pub(crate) struct Opened {
     pub(crate) data_moved: u32,
 }
 
-/// What a context is opened with.
+/// Arguments of a new context.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Request<'r> {
     pub(crate) program: &'r Program,
@@ -66,7 +66,7 @@ enum Runs {
     Shared(Vec<Loaded>, u32),
 }
 
-/// A program beside others.
+/// A program next to others.
 #[derive(Debug)]
 struct Loaded {
     owner: Owner,
@@ -83,7 +83,7 @@ struct Loaded {
 struct Tenant {
     owner: Owner,
     memories: Memories,
-    /// Thread-local variables of all HPUs, and the data of its program; only beside other programs.
+    /// Thread-local variables of all HPUs, and the data of its program; only next to other programs.
     locals: Part,
     data: Part,
 }
@@ -275,7 +275,7 @@ impl Tenants {
         }
     }
 
-    /// Loads a program beside others, unless its owner has it there. Returns its place among them.
+    /// Loads a program next to others, unless its owner has it there. Returns its place among them.
     fn load<D: Device>(
         &mut self,
         device: &mut D,

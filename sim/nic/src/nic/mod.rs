@@ -476,7 +476,7 @@ impl<B: ClusterBackend> Nic<B> {
         self.backend.load(program)
     }
 
-    /// Loads a program beside others, as [`load`](Self::load).
+    /// Loads a program next to others, as [`load`](Self::load).
     pub(crate) fn load_beside(&mut self, program: &Program) -> bool {
         self.loaded.push(program.clone());
         let mut segments = program.segments.iter();
@@ -488,7 +488,7 @@ impl<B: ClusterBackend> Nic<B> {
         self.backend.write(address, bytes)
     }
 
-    /// The programs that were loaded since the last call; the resident runtime, and others beside it, are separate ones.
+    /// The programs that were loaded since the last call; the resident runtime, and others next to it, are separate ones.
     pub(crate) fn take_loaded(&mut self) -> Vec<Program> {
         std::mem::take(&mut self.loaded)
     }
