@@ -11,6 +11,7 @@
 use crate::control::{self, Control, Matching, Memories, Part};
 use crate::device::{Device, DeviceError};
 use crate::error::ErrorKind;
+use crate::options::Options;
 use spinneret_program::{Code, Layout, Program, Segment};
 use spinneret_regmap::CONTEXTS;
 use spinneret_regmap::pspin::{
@@ -45,7 +46,7 @@ pub(crate) struct Request<'r> {
     pub(crate) program: &'r Program,
     pub(crate) name: &'r str,
     pub(crate) rules: &'r Ruleset,
-    pub(crate) options: &'r super::Options,
+    pub(crate) options: &'r Options,
 }
 
 /// Everything on a NIC, by owner.
@@ -338,7 +339,7 @@ impl Tenants {
         owner: Owner,
         program: &Program,
         loaded: Option<usize>,
-        options: &super::Options,
+        options: &Options,
     ) -> Result<Tenant, ErrorKind> {
         let (whole, share) = match loaded {
             Some(_) => (handler_memory(), handler_memory().bytes / SHARES / LINE * LINE),
