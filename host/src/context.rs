@@ -5,6 +5,7 @@ use crate::device::{Device, ManagedContext, OpenDevice};
 use crate::error::{Error, ErrorKind, In as _};
 use crate::memory::{HandlerMemory, HostMemory};
 use crate::nic::{Counter, Nic, State};
+use crate::options::Options;
 use crate::tenants::{Opened, Owner, Request};
 use spinneret_program::{Program, Variable};
 use spinneret_rules::Ruleset;
@@ -17,28 +18,6 @@ const HOST_DATA: &str = "__host_data";
 pub const HOST_DATA_COUNTERS: u32 = 128;
 /// Counters in the variable `__host_data`.
 pub const HANDLER_COUNTERS: u32 = 16;
-
-/// Resources of a context.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub struct Options {
-    /// Host memory in bytes; 0 for none.
-    pub host_bytes: u32,
-    /// Handler memory in L2 in bytes; by default a quarter of what the program leaves, or an eighth of all beside other programs.
-    pub handler_bytes: Option<u32>,
-    /// Scratchpad in each cluster's L1 in bytes; by default a quarter of the available memory.
-    pub scratchpad_bytes: Option<u32>,
-}
-
-impl Default for Options {
-    /// One MiB of host memory, and a quarter of everything on the NIC.
-    fn default() -> Self {
-        Self {
-            host_bytes: 1 << 20,
-            handler_bytes: None,
-            scratchpad_bytes: None,
-        }
-    }
-}
 
 /// Handlers on the NIC. Dropping the context ends them, frees their memory, and sends their packets to the host again.
 #[derive(Debug)]
@@ -64,7 +43,7 @@ impl<D: Device> Nic<D> {
     /// context is opened or closed, matching is off, so for a few microseconds all packets go to the host.
     ///
     /// # Errors
-    /// No context or no memory is left, the program has no such handlers, or it cannot run beside the others.
+    /// No context or no memory is left, the program has no such handlers, or it cannot run next to the others.
     pub fn open_context(
         &self,
         program: &Program,

@@ -38,7 +38,7 @@ impl<D: Device> Clone for Nic<D> {
 #[derive(Debug)]
 pub(crate) struct State<D> {
     pub(crate) device: D,
-    /// What runs on it; unused if another process manages it.
+    /// Its programs and contexts; unused if another process manages it.
     pub(crate) tenants: Tenants,
 }
 
@@ -73,7 +73,7 @@ impl Nic {
 }
 
 impl<D: Device> Nic<D> {
-    /// Opens a device, and stops what runs on it. Its contexts are of one program, which starts by itself.
+    /// Opens a device, and stops what runs on it. Its contexts are of one program, with its own runtime.
     ///
     /// # Errors
     /// The device is not a spinneret NIC, or does not answer.

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!  first program --has the NIC alone--> Runs::Alone: its own runtime, its init_handlers in machine mode
-//!        +---------beside others------> Runs::Shared: the resident runtime, programs of any number
+//!        +---------next to others------> Runs::Shared: the resident runtime, programs of any number
 //! ```
 //!
 //! A context has an entry in the table of the resident runtime, with an id that no context had before since the runtime started. The id
@@ -11,6 +11,7 @@
 use crate::control::{self, Control, Matching, Memories, Part};
 use crate::device::{Device, DeviceError};
 use crate::error::ErrorKind;
+use crate::options::Options;
 use spinneret_program::{Code, Layout, Program, Segment};
 use spinneret_regmap::CONTEXTS;
 use spinneret_regmap::pspin::{
@@ -39,13 +40,13 @@ pub(crate) struct Opened {
     pub(crate) data_moved: u32,
 }
 
-/// What a context is opened with.
+/// Arguments of a new context.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Request<'r> {
     pub(crate) program: &'r Program,
     pub(crate) name: &'r str,
     pub(crate) rules: &'r Ruleset,
-    pub(crate) options: &'r super::Options,
+    pub(crate) options: &'r Options,
 }
 
 /// Everything on a NIC, by owner.
@@ -66,7 +67,7 @@ enum Runs {
     Shared(Vec<Loaded>, u32),
 }
 
-/// A program beside others.
+/// A program next to others.
 #[derive(Debug)]
 struct Loaded {
     owner: Owner,
@@ -83,7 +84,7 @@ struct Loaded {
 struct Tenant {
     owner: Owner,
     memories: Memories,
-    /// Thread-local variables of all HPUs, and the data of its program; only beside other programs.
+    /// Thread-local variables of all HPUs, and the data of its program; only next to other programs.
     locals: Part,
     data: Part,
 }
@@ -275,7 +276,7 @@ impl Tenants {
         }
     }
 
-    /// Loads a program beside others, unless its owner has it there. Returns its place among them.
+    /// Loads a program next to others, unless its owner has it there. Returns its place among them.
     fn load<D: Device>(
         &mut self,
         device: &mut D,
@@ -338,7 +339,7 @@ impl Tenants {
         owner: Owner,
         program: &Program,
         loaded: Option<usize>,
-        options: &super::Options,
+        options: &Options,
     ) -> Result<Tenant, ErrorKind> {
         let (whole, share) = match loaded {
             Some(_) => (handler_memory(), handler_memory().bytes / SHARES / LINE * LINE),

@@ -28,7 +28,7 @@
 #define GUARD_CLUSTERS 8 /* clusters that there are, which need not be NB_CLUSTERS */
 #define GUARD_WANTS 12   /* a byte of each HPU: whether it is about to take a ticket */
 #define GUARD_NUMBER 20  /* state of each cluster: GUARD_IDLE, GUARD_CHOOSING, or an odd number */
-#define GUARD_LOADS 52   /* loads that the cluster's instruction cache knows of; the resident runtime alone has it */
+#define GUARD_LOADS 52   /* loads that the cluster's instruction cache knows; the resident runtime alone has it */
 #define GUARD_MAX_CLUSTERS 8
 #define GUARD_IDLE 0
 #define GUARD_CHOOSING 2

@@ -1,7 +1,7 @@
 //! Programs with handlers, as ELF files.
 //!
 //! [`Program`] reads an ELF file: segments, handlers by name, variables by name. [`Program::moved`] is the same program at other
-//! addresses, beside others.
+//! addresses, next to others.
 
 #![forbid(unsafe_code)]
 
@@ -53,7 +53,7 @@ pub enum ProgramError {
     #[error("{0} has no code at its entry point {1:#010x}: link it with the runtime (spin.mk does)")]
     NoEntry(PathBuf, u32),
     /// It can only be where it was linked.
-    #[error("{0} cannot be loaded beside other programs: {1}")]
+    #[error("{0} cannot be loaded next to other programs: {1}")]
     Fixed(PathBuf, String),
     /// It has handlers of several names.
     #[error("{0} has handlers of several names, {names}: name the ruleset, or else --handler, after one of them", names = list(.1))]

@@ -1,7 +1,7 @@
-//! Programs beside others: what one needs, and the same program at other addresses.
+//! Programs next to others: what one needs, and the same program at other addresses.
 //!
 //! Programs are linked for fixed addresses, and keep their relocations (`--emit-relocs`, which changes no byte of the program).
-//! [`Program::moved`] computes every instruction and word that has an address anew.
+//! [`Program::moved`] computes every instruction and word that has an address again.
 
 use crate::{Program, ProgramError, Segment};
 use object::elf::{self, RelocationType, SHF_ALLOC};
@@ -20,7 +20,7 @@ const RESIDENT: &[u8] = include_bytes!("resident.elf");
 /// Smallest alignment of code and data: a line of memory.
 const LINE: u32 = 64;
 
-/// What a program needs beside others.
+/// Needs of a program next to others.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
     /// Where its code is, without the vectors of the reset.
@@ -63,7 +63,7 @@ impl Program {
         Self::parse(Path::new("the resident runtime"), RESIDENT.to_vec())
     }
 
-    /// What the program needs beside others.
+    /// Needs of the program next to others.
     ///
     /// # Errors
     /// It was not linked with the runtime of spinneret, or lost its relocations.
@@ -346,7 +346,7 @@ impl<'p> Image<'p> {
         let here = all.of(address);
         let unknown = || {
             Err(self.fixed(&format!(
-                "what it has at {address:#010x} (relocation {}) cannot be computed anew: build it with the options of spin.mk",
+                "what it has at {address:#010x} (relocation {}) cannot be computed again: build it with the options of spin.mk",
                 kind.0
             )))
         };

@@ -9,7 +9,7 @@ pub mod vfio;
 pub use mapping::{Mapping, SharedMemory};
 pub use open::{OpenDevice, OpenError};
 
-use crate::context::Options;
+use crate::options::Options;
 use spinneret_program::Program;
 use spinneret_rules::Ruleset;
 use std::fmt;
@@ -78,7 +78,7 @@ pub trait Device: fmt::Debug {
         Ok(())
     }
 
-    /// Writes a program beside others, while HPUs run.
+    /// Writes a program next to others, while HPUs run.
     ///
     /// # Errors
     /// As [`write_cluster`](Self::write_cluster).
@@ -238,7 +238,7 @@ pub trait Manager {
     /// Opens a context for handlers of a program.
     ///
     /// # Errors
-    /// There is no room, or the program cannot run beside the others.
+    /// There is no room, or the program cannot run next to the others.
     fn open_context(
         &mut self,
         program: &Program,

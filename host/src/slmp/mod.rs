@@ -7,11 +7,12 @@
 mod place;
 
 use self::place::{Fate, Place};
-use crate::context::{Context, Options};
+use crate::context::Context;
 use crate::device::{Device, OpenDevice};
 use crate::error::{Error, ErrorKind, In as _};
 use crate::memory::{HandlerMemory, HostMemory};
 use crate::nic::Nic;
+use crate::options::Options;
 use spinneret_program::Program;
 use spinneret_regmap::matching::Rule;
 use spinneret_rules::Ruleset;

@@ -1,8 +1,8 @@
 //! The application's end of the socket.
 
 use super::{Reader, Reply, Request, VERSION, WORDS_PIECE, receive, send};
-use crate::context::Options;
 use crate::device::{Address, Area, Device, DeviceError, ManagedContext, Manager, Mapping, SharedMemory};
+use crate::options::Options;
 use spinneret_program::Program;
 use spinneret_regmap::CONTEXTS;
 use spinneret_rules::Ruleset;

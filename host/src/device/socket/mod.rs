@@ -16,7 +16,7 @@ pub use peer::Served;
 pub use server::{Listener, Server};
 
 use super::{Address, Area, DeviceError, ManagedContext};
-use crate::context::Options;
+use crate::options::Options;
 use rustix::net::{
     RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,
     SendFlags, recvmsg, sendmsg,

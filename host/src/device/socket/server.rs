@@ -62,7 +62,7 @@ impl Server {
     /// Handles pending requests without blocking. Time passes for all clients while one waits.
     ///
     /// # Errors
-    /// The socket fails, or the NIC does not answer after a client has gone.
+    /// The socket fails, or the NIC does not answer after a client disconnected.
     pub fn serve<D: Device>(&mut self, device: &mut D) -> io::Result<Served> {
         let has_gone = self.accept(device)?;
         let (mut served, mut gone) = (Served::Nothing, Vec::new());
@@ -136,7 +136,7 @@ impl Server {
         }
     }
 
-    /// Frees everything of a client that has gone.
+    /// Frees everything of a client that disconnected.
     fn end<D: Device>(&mut self, owner: Owner, device: &mut D) -> io::Result<()> {
         self.clients.retain(|(client, _)| *client != owner);
         self.tenants.end_owner(device, owner).map_err(io::Error::other)?;
@@ -149,7 +149,7 @@ impl Server {
     }
 }
 
-/// What was done for two clients.
+/// Result for two clients.
 fn both(one: Served, other: Served) -> Served {
     match (one, other) {
         (Served::Waits(one), Served::Waits(other)) => Served::Waits(one.min(other)),

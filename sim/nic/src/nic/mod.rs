@@ -583,7 +583,7 @@ impl Nic {
         self.backend.load(self.sim.dut.instance_mut(), program)
     }
 
-    /// Loads a program beside others, as [`load`](Self::load).
+    /// Loads a program next to others, as [`load`](Self::load).
     pub(crate) fn load_beside(&mut self, program: &Program) -> bool {
         if self.loaded.len() == KEPT_PROGRAMS {
             self.loaded.remove(0);
@@ -598,7 +598,7 @@ impl Nic {
         self.backend.write(address, bytes)
     }
 
-    /// The programs that were loaded since the last call; the resident runtime, and others beside it, are separate ones.
+    /// The programs that were loaded since the last call; the resident runtime, and others next to it, are separate ones.
     pub(crate) fn take_loaded(&mut self) -> Vec<Program> {
         std::mem::take(&mut self.loaded)
     }

@@ -346,7 +346,7 @@ fn image(program: &Program, skipped: u32) -> BTreeMap<u32, u8> {
         .collect()
 }
 
-/// A moved program is what the linker makes of the same objects for the other addresses.
+/// A moved program has the bytes that the linker gives the same objects at the other addresses.
 #[test]
 fn a_moved_program_is_as_if_linked_there() {
     const CODE: u32 = 0x1200;
