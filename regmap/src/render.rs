@@ -147,7 +147,7 @@ Clusters of the block `hpu_complex` have these registers of each context. Those 
 const SHARES_MIDDLE: &str = ", of the next one ";
 const SHARES_END: &str = " bytes
 later; the host reaches them through the window of program memory. Words are written whole. A reset of the clusters clears the
-counters and keeps the settings, which have the values below after power-up.
+counters and keeps the settings, which have the values below after power-up. The [glossary](glossary.md) has the terms.
 ";
 
 const FUNCTION: &str = "

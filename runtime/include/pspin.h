@@ -111,8 +111,7 @@ static inline bool spin_has_amo(volatile const void *address) { return spin_is_o
  * is not lost.
  */
 #define SPIN_AMO(name, instruction, type, result)                                                      \
-    static __attribute__((noinline, cold, unused)) type name##_guarded(volatile type *const address,   \
-                                                                       const type value) {             \
+    static inline type name##_guarded(volatile type *const address, const type value) {                \
         spin_guard_enter();                                                                            \
         const type before = *address, after = (type)(result);                                          \
         if (after != before) {                                                                         \
@@ -163,9 +162,8 @@ static inline void amo_store(volatile uint32_t *const address, const uint32_t va
     }
 }
 
-static __attribute__((noinline, cold, unused)) int compare_and_swap_guarded(volatile uint32_t *const address,
-                                                                            const uint32_t expected,
-                                                                            const uint32_t new_value) {
+static inline int compare_and_swap_guarded(volatile uint32_t *const address, const uint32_t expected,
+                                           const uint32_t new_value) {
     spin_guard_enter();
     bool is_expected = *address == expected;
     if (is_expected) {

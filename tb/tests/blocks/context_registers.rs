@@ -71,7 +71,7 @@ fn lines_are_those_of_the_model() {
         // Settings as reads of this clock and the next one see them.
         let mut seen_by_reads = VecDeque::from([settings.clone(), settings.clone()]);
         let mut setting: Option<(usize, [Option<u32>; 2])> = None;
-        // Reads that were accepted, with the clock and the context if it is one of ours.
+        // Reads that were accepted, with the clock and the context if there is such a context.
         let mut reads: VecDeque<(u64, Option<usize>)> = VecDeque::new();
         let mut seen = Seen::default();
         let counters: Vec<Vec<u32>> = (0..CONTEXTS)

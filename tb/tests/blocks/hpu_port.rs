@@ -470,9 +470,15 @@ fn no_thread_waits_for_more_than_three_requests_of_others() {
         |run| Bench::<HpuPort>::new(run, 0, 0),
         |bench| {
             let mut taken = Vec::new();
+            let address = |thread: usize| HANDLER_BASE + 4 * thread as u32;
+            bench.clock(Inputs {
+                next_address: address(0),
+                ..Inputs::default()
+            });
             for clock in 0..800 {
                 let thread = clock % THREADS;
-                let mut inputs = load(thread, HANDLER_BASE + 4 * thread as u32);
+                let mut inputs = load(thread, address(thread));
+                inputs.next_address = address((clock + 1) % THREADS);
                 let is_open = bench.reference.outcomes[thread] != Outcome::None;
                 inputs.offer = inputs.offer.filter(|_| clock < 700 || is_open);
                 inputs.far_ready = clock % 8 == 2;

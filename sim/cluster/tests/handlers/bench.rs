@@ -205,7 +205,7 @@ impl Bench {
             self.cluster.skip_to(next - 1);
             self.clock();
         }
-        // One is given back in a clock.
+        // One is returned in a clock.
         while let Some(feedback) = self.cluster.take_feedback() {
             self.freed.push(feedback);
         }

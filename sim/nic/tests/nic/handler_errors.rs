@@ -337,7 +337,7 @@ fn a_run_without_a_watchdog_ends() {
             "HPUs have stopped",
         ),
         (
-            "for (volatile uint32_t *word = (uint32_t *)&args; ; --word) *word = 0x1b205000;",
+            "for (volatile uint32_t *word = (uint32_t *)&args; ; --word) *word = 0x1b205001;",
             "packets are stuck in the cluster",
         ),
     ] {

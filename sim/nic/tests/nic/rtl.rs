@@ -169,13 +169,12 @@ fn output_profile_trace_and_counters_are_reported() {
             .cloned();
         found.unwrap_or_else(|| panic!("{name} is in {}", summary["profile"]))
     };
-    for name in ["sum", "app_ph"] {
-        assert_eq!(
-            calls(&rtl, name)["instructions"],
-            calls(&model, name)["instructions"],
-            "{name}"
-        );
-    }
+    // Only the rest of the program asks which HPU it runs on.
+    assert_eq!(
+        calls(&rtl, "sum")["instructions"],
+        calls(&model, "sum")["instructions"]
+    );
+    assert!(calls(&rtl, "app_ph")["instructions"].as_u64() > Some(0));
     // Idle time is not simulated.
     let clocks = |name: &str| rtl["time"][name].as_u64().expect("it is a number");
     assert!(clocks("core_clocks") < 20_000, "{}", rtl["time"]);

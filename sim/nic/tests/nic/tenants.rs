@@ -280,7 +280,7 @@ fn processes_have_programs_of_their_own() {
         ok(context.close());
         ok(three.wait(Duration::ZERO));
         let took = three.now() - begun;
-        assert!(took < Duration::from_millis(1), "closing takes {took:?}");
+        assert!(took < Duration::from_millis(5), "closing takes {took:?}");
     }
     ok(one.wait_until("all packets", PATIENCE, || Ok(total.load::<u32>(0)? == 200)));
     drop(others);

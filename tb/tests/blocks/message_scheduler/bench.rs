@@ -9,6 +9,9 @@ use spinneret_tb::cluster::her::{FIELDS, values};
 use std::collections::VecDeque;
 use std::ops::Range;
 
+/// Clocks for each unit of weight as which a task counts before one has ended.
+const FIRST_GUESS: f64 = 4096.0;
+
 /// An output: a task with its cluster, or a packet; its queue and the address of the packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Event {
@@ -280,7 +283,7 @@ impl<M: Model> Bench<M> {
             under_way[self.context(task.queue)] += 1;
         }
         let bound = |context: usize, most: [u64; 2]| {
-            (most[0] as f64 + 3.0) * most[1] as f64 / self.weights[context] as f64
+            (most[0] as f64 + 3.0) * (most[1] as f64 / self.weights[context] as f64).max(FIRST_GUESS)
         };
         for (context, most) in self.most.iter_mut().enumerate() {
             most[0] = most[0].max(under_way[context]);

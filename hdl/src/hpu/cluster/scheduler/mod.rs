@@ -31,11 +31,11 @@
 //!   cluster has room.
 //! - **Shares:** the next step (a task, or a packet that is done at once, or the end of a message) is one of the context that has used the
 //!   least HPU time for its weight, and has something to do. Its queues take turns. The time of a context is the sum of the clocks of
-//!   its ended tasks; each task under way counts as its last one that has ended, after reset as the longest. A context
+//!   its ended tasks; each task under way counts as its last one that has ended, after reset as 4096 clocks with weight 1. A context
 //!   without anything to do saves no time for later. One that is alone gets everything.
 //! - **Bound:** while two contexts have something to do, the clocks that they get for each unit of their weights differ by at most
 //!   2 ((n + 2) L / w + (m + 2) M / v): at most n tasks of at most L clocks are under way in the one with weight w, m of at most M in the one
-//!   with v, from their choice on. So none starves. The next step is chosen in advance, and a context that comes later does not replace it.
+//!   with v, from their choice on; L / w and M / v are at least 4096. So none starves. The next step is chosen in advance, and a context that comes later does not replace it.
 //! - **Settings** are in force for tasks that end later. Weights are 1 after power-up; a reset keeps them. It clears the counters.
 //! - **Timing:** 26 clocks for a HER, which is taken in the last one. 27 clocks for a task, of whose words one leaves a clock. An
 //!   event (a packet comes, a step of a queue, a task has ended) takes 4 clocks; the kinds take turns. From one step to the next there are

@@ -16,6 +16,8 @@ const FRACTION: usize = 10;
 const CHARGE: usize = PRODUCT - FRACTION;
 /// Bits of a guess: a charge without its lowest bits.
 const GUESS: usize = 24;
+/// Clocks of a task with weight 1 whose charge is the guess after reset.
+const FIRST_GUESS: u64 = 4096;
 /// Bits of the charges of all tasks that can be under way in a context.
 const PENDING: usize = CHARGE + 7;
 /// Bits of virtual time. It wraps; times of contexts that have something to do differ by less than half of it.
@@ -24,7 +26,7 @@ const TIME: usize = PENDING + 2;
 /// Chooses the queue whose step is next: one of the context that has used the least HPU time for its weight.
 ///
 /// The virtual time of a context grows with the clocks of each task that ends, divided by the weight. Tasks under way count as much as
-/// the last one that has ended (after reset: as the longest), until they end. A context without anything to do is never behind
+/// the last one that has ended (after reset: as 4096 clocks with weight 1), until they end. A context without anything to do is never behind
 /// the one that was chosen last. Queues of a context take turns.
 ///
 /// All contexts are visited in a circle, one a clock: a visit adds what is to be paid, and compares.
@@ -54,7 +56,7 @@ pub struct ContextShares {
     pub valid: Wire<Out, bool>,
     /// It.
     pub next: Wire<Out, { shape.queue() }>,
-    /// After reset: a context begins anew.
+    /// After reset: a context starts again.
     pub clears: Wire<In, bool>,
     /// It.
     pub cleared: Wire<In, { shape.context() }>,
@@ -146,7 +148,7 @@ fn update() {
         ended || clears,
         if clears { cleared } else { context },
         if clears {
-            fill(true, GUESS)
+            constant(lit(FIRST_GUESS << PRICE >> FRACTION >> (CHARGE - GUESS), GUESS))
         } else {
             cost.slice(CHARGE - GUESS, GUESS)
         },
