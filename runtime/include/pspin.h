@@ -61,7 +61,8 @@ static inline void rt_time_wait_cycles(const unsigned cycles) {
 static inline uint32_t cycles(void) {
     register uint32_t now asm("a0");
     if (spin_is_own_hpu()) {
-        asm volatile("csrr %0, cycle" : "=r"(now) : : "memory");
+        /* csrr now, cycle: the linker may compile for an instruction set without zicsr. */
+        asm volatile(".insn i 0x73, 2, %0, x0, -1024" : "=r"(now) : : "memory");
         return now;
     }
     register uint32_t number asm("a7") = PSPIN_ECALL_CYCLES;

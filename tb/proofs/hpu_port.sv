@@ -11,6 +11,7 @@ module hpu_port_proof (
     input wire rst,
     input wire s_valid,
     input wire [31:0] s_address,
+    input wire [28:0] next_address,
     input wire s_is_write,
     input wire [5:0] s_atomic,
     input wire [3:0] s_strobe,
@@ -47,7 +48,7 @@ module hpu_port_proof (
 
     hpu_port dut (
         .clk(clk), .rst(rst), .cluster(cluster), .pipeline(pipeline),
-        .s_valid(s_valid), .s_thread(phase), .s_address(s_address), .s_is_write(s_is_write), .s_atomic(s_atomic),
+        .s_valid(s_valid), .s_thread(phase), .s_address(s_address), .next_address(next_address), .s_is_write(s_is_write), .s_atomic(s_atomic),
         .s_strobe(s_strobe), .s_data(s_data), .s_is_user(s_is_user),
         .s_ready(s_ready), .s_refused(s_refused), .s_read_data(s_read_data),
         .trap(trap), .trap_thread(trap_thread),
@@ -87,6 +88,7 @@ module hpu_port_proof (
     // An offer that was not answered; the offer of the clock before.
     reg waits = 1'b0;
     reg [75:0] waiting;
+    reg [28:0] told;
     wire is_far_waiting = far(waiting[75:44], waiting[43]);
     reg was_offer = 1'b0;
     reg [75:0] was;
@@ -115,6 +117,7 @@ module hpu_port_proof (
 
     always @(posedge clk) begin
         phase <= phase + 2'd1;
+        told <= next_address;
         if (traps) waits <= 1'b0;
         if (own) begin
             waits <= !s_ready && !s_refused;
@@ -154,6 +157,7 @@ module hpu_port_proof (
 
     always @* begin
         if (s_atomic[5]) no_store_is_atomic: assume (!s_is_write);
+        if (s_valid) address_told: assume (s_address[31:3] == told);
         if (own && waits) stays: assume (offered == waiting);
         if (s_valid) traps_later: assume (!(trap && trap_thread == phase));
         if (comes) ends_what_was_taken: assume (taken);
