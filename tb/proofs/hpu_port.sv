@@ -89,6 +89,7 @@ module hpu_port_proof (
     reg waits = 1'b0;
     reg [75:0] waiting;
     reg [28:0] told;
+    reg was_told = 1'b0;
     wire is_far_waiting = far(waiting[75:44], waiting[43]);
     reg was_offer = 1'b0;
     reg [75:0] was;
@@ -118,6 +119,7 @@ module hpu_port_proof (
     always @(posedge clk) begin
         phase <= phase + 2'd1;
         told <= next_address;
+        was_told <= 1'b1;
         if (traps) waits <= 1'b0;
         if (own) begin
             waits <= !s_ready && !s_refused;
@@ -157,7 +159,7 @@ module hpu_port_proof (
 
     always @* begin
         if (s_atomic[5]) no_store_is_atomic: assume (!s_is_write);
-        if (s_valid) address_told: assume (s_address[31:3] == told);
+        if (s_valid) address_told: assume (was_told && s_address[31:3] == told);
         if (own && waits) stays: assume (offered == waiting);
         if (s_valid) traps_later: assume (!(trap && trap_thread == phase));
         if (comes) ends_what_was_taken: assume (taken);
