@@ -269,7 +269,7 @@ mod tests {
         assert_eq!((reference.small_beats(), reference.inspected_bytes()), (2, 128));
         let board = Setup {
             user_bits: 97,
-            side_bits: Some([1, 9]),
+            side_bits: Some([1, 8]),
             matcher: MatcherParams::BOARD,
             her_message_id_bits: 10,
             context_in_message_id: true,

@@ -1,4 +1,4 @@
-//! Tenants: shares of HPU time by weight, and in turns of contexts.
+//! Tenants: shares of HPU time by weight, and without weights.
 
 use crate::{Cell, Figures};
 use anyhow::Result;
