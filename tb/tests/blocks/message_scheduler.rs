@@ -256,7 +256,8 @@ fn contexts_with_equal_tasks_under_way_take_turns() {
     });
 }
 
-/// Ends tasks in their order, so that a few are under way, and fills queues up; clocks of tasks by context.
+/// Ends tasks in their order, so that a few are under way, and fills queues up; clocks of tasks by context. A step is chosen in
+/// advance, so more packets wait than steps are taken before the next ones come.
 fn work(
     bench: &mut Bench<MessageScheduler>,
     contexts: &[usize],
@@ -265,8 +266,8 @@ fn work(
 ) {
     for _ in 0..tasks {
         for context in contexts {
-            for _ in bench.models[2 * context].waiting()..3 {
-                if bench.sent.len() < 3 {
+            for _ in bench.models[2 * context].waiting()..6 {
+                if bench.sent.len() < 6 {
                     bench.packet(2 * context, false, [0, 8, 0]);
                 }
             }
@@ -287,6 +288,26 @@ fn stop(bench: &mut Bench<MessageScheduler>, contexts: &[usize]) {
     contexts
         .iter()
         .for_each(|context| _ = bench.packet(2 * context, true, [0; 3]));
+}
+
+#[test]
+fn hpu_time_goes_by_weight_whatever_handlers_take() {
+    check(|bench| {
+        for (context, weight) in [(0, 6), (3, 2), (7, 1)] {
+            bench.set_weight(context, weight);
+        }
+        work(bench, &[0, 3, 7], 2000, |context| {
+            [100, 0, 0, 2000, 0, 0, 0, 900][context]
+        });
+        let of = |context: usize| bench.totals[context][1] as f64 / bench.weights[context] as f64;
+        let shares = [0, 3, 7].map(of);
+        let (least, most) = (
+            shares.iter().copied().fold(f64::MAX, f64::min),
+            shares.iter().copied().fold(0.0, f64::max),
+        );
+        assert!(most - least < 0.06 * most, "{shares:?}");
+        stop(bench, &[0, 3, 7]);
+    });
 }
 
 #[test]
@@ -315,6 +336,22 @@ fn a_context_alone_gets_every_task() {
         bench.run(10 * 27);
         assert_eq!(bench.events.len(), begun + 10);
         bench.packet(10, true, [0; 3]);
+    });
+}
+
+#[test]
+fn weights_outlive_a_reset_and_counters_do_not() {
+    check(|bench| {
+        bench.set_weight(2, 4);
+        work(bench, &[1, 2], 100, |_| 5000);
+        assert!(bench.totals[2][0] > 20);
+        bench.reset();
+        bench.run(SETTLED);
+        bench.check_totals();
+        work(bench, &[1, 2], 800, |_| 500);
+        let [one, other] = [bench.totals[1][1], bench.totals[2][1]];
+        assert!((4 * one).abs_diff(other) < other / 15, "{one} and {other}");
+        stop(bench, &[1, 2]);
     });
 }
 

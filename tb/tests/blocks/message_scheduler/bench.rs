@@ -174,7 +174,7 @@ impl<M: Model> Bench<M> {
 
     /// Ends a task of a cluster.
     pub(super) fn end(&mut self, cluster: usize, number: usize) {
-        let (task, origin) = self.running[cluster].swap_remove(number);
+        let (task, origin) = self.running[cluster].remove(number);
         let clocks = self.rng.random_range(self.clocks.clone());
         let (fields, most) = (TaskEnd::new(), (1 << TaskEnd::new().clocks.width) - 1);
         let mut flag = |field: spinneret_verilog::prelude::Field| {
