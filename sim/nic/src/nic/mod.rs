@@ -10,21 +10,23 @@
 //! A [`ClusterBackend`] is attached to the application's ports to the cluster: the model, or a simulated RTL cluster.
 
 mod backend;
+mod cluster;
+mod config;
 mod control;
 mod hardware;
 mod line;
 pub mod rtl;
 
 pub use backend::ModelBackend;
+pub use config::{Backend, NicConfig};
 pub use control::{ControlError, Place};
 pub use hardware::{ClusterBackend, Hardware, Names, WaveRequest, find_scope};
 pub use line::{SLOWEST_PS, Timed};
 
-use clap::ValueEnum;
 use control::{Messages, Resets, Route};
 use line::Line;
 use rtl::RtlBackend;
-use spinneret_cluster::{Config, Debugger, Event, Program, TraceEntry};
+use spinneret_cluster::Program;
 use spinneret_regmap::{bar, cl};
 use spinneret_sim::axil::{LiteMaster, LiteRead, MasterConfig};
 use spinneret_sim::channel::{ChannelSink, ChannelSource};
@@ -63,72 +65,8 @@ const LOST_READS: u32 = 256;
 const KEPT_WORDS: usize = 1 << 16;
 /// Frames to the host that are queued at most: a queue of Corundum's driver.
 const KEPT_FRAMES: usize = 1 << 13;
-/// Programs that are kept until a report takes them; without one the oldest are forgotten.
-const KEPT_PROGRAMS: usize = 32;
 /// Highest bit of a tag: the frame is the host's.
 const HOST_TAG: u64 = 1 << 15;
-
-/// The clusters of a simulated NIC.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum Backend {
-    /// A model in Rust, with the costs of PsPIN's cluster
-    #[default]
-    Model,
-    /// Spinneret's own hardware, clock by clock, in one model with the rest of the NIC
-    Rtl,
-}
-
-impl Backend {
-    /// The one of that name on the command line.
-    pub fn named(name: &str) -> Option<Self> {
-        Self::from_str(name, false).ok()
-    }
-}
-
-/// Shape and speed of a NIC.
-#[derive(Clone, Debug)]
-pub struct NicConfig {
-    /// The simulation of the cluster.
-    pub backend: Backend,
-    /// The cluster; that of [`Backend::Rtl`] is always the default one.
-    pub cluster: Config,
-    /// Period of the core's clock in picoseconds.
-    pub core_ps: u64,
-    /// Period of the cluster's clock in picoseconds.
-    pub cluster_ps: u64,
-    /// Round-trip latency to host memory, from a descriptor to its status, in clocks of the core.
-    pub host_latency: u64,
-    /// Whether idle time is skipped.
-    pub skips: bool,
-}
-
-impl Default for NicConfig {
-    /// 250 MHz and 40 MHz, and 450 ns to host memory, as the paper measured it (Table II).
-    fn default() -> Self {
-        Self {
-            backend: Backend::Model,
-            cluster: Config::default(),
-            core_ps: 4000,
-            cluster_ps: 25_000,
-            host_latency: 112,
-            skips: true,
-        }
-    }
-}
-
-impl NicConfig {
-    /// Refuses an option that only the model of the cluster allows.
-    ///
-    /// # Errors
-    /// With another backend: why it does not allow it.
-    pub(crate) fn check_model(&self, option: &str, why: &str) -> anyhow::Result<()> {
-        anyhow::ensure!(
-            self.backend == Backend::Model,
-            "{option} needs --cluster model: {why}"
-        );
-        Ok(())
-    }
-}
 
 /// A frame that left the NIC.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -276,56 +214,6 @@ impl Nic {
         }
         nic.sim.try_reset()?;
         Ok(nic)
-    }
-
-    /// The cluster.
-    pub fn cluster(&self) -> &dyn ClusterBackend {
-        &*self.backend
-    }
-
-    /// Enables the profile of HPUs, which [`ClusterBackend::profile`] returns.
-    pub fn enable_profile(&mut self) {
-        self.backend.enable_profile();
-    }
-
-    /// Attaches a debugger, if the cluster is the model.
-    pub fn debug(&mut self, debugger: Box<dyn Debugger>) {
-        if let Some(mut cluster) = self.backend.model() {
-            cluster.debug(debugger);
-        }
-    }
-
-    /// Lets the debugger handle its connection.
-    pub fn attend_debugger(&mut self) {
-        if let Some(mut cluster) = self.backend.model() {
-            cluster.attend_debugger();
-        }
-    }
-
-    /// Enables the trace of HPUs and their drivers, which [`take_trace`](Self::take_trace) returns.
-    pub fn enable_trace(&mut self) {
-        self.backend.enable_trace();
-    }
-
-    /// The trace since the last call.
-    pub fn take_trace(&mut self) -> Vec<TraceEntry> {
-        self.backend.take_trace()
-    }
-
-    /// Events of the cluster since the last call.
-    pub fn take_events(&mut self) -> Vec<Event> {
-        self.backend.take_events()
-    }
-
-    /// Converts clocks of the cluster to picoseconds since the start.
-    pub fn cluster_time(&self) -> impl Fn(u64) -> u64 + Copy + use<> {
-        let (now_ps, now, period) = (self.now_ps(), self.backend.now(), self.config.cluster_ps);
-        move |clock| (now_ps + clock * period).saturating_sub(now * period)
-    }
-
-    /// Bytes of handler memory, without simulating any time; `None` where there is no such memory.
-    pub fn peek(&mut self, address: u32, bytes: u32) -> Option<Vec<u8>> {
-        self.backend.peek(self.sim.dut.instance_mut(), address, bytes)
     }
 
     /// The shape and the speed.
@@ -573,34 +461,6 @@ impl Nic {
             self.messages.moved(clock);
         }
         self.hold_back();
-    }
-
-    /// Loads a program into the cluster's memory before it fetches: directly, because through the BAR it would take as
-    /// long as the rest of the run. Returns false if it has to go through the BAR.
-    pub(crate) fn load(&mut self, program: &Program) -> bool {
-        self.loaded = vec![program.clone()];
-        self.stdout.clear();
-        self.backend.load(self.sim.dut.instance_mut(), program)
-    }
-
-    /// Loads a program next to others, as [`load`](Self::load).
-    pub(crate) fn load_beside(&mut self, program: &Program) -> bool {
-        if self.loaded.len() == KEPT_PROGRAMS {
-            self.loaded.remove(0);
-        }
-        self.loaded.push(program.clone());
-        let mut segments = program.segments.iter();
-        segments.all(|segment| self.backend.write(segment.address, &segment.bytes))
-    }
-
-    /// Writes to the cluster's memory directly. Returns false if it has to go through the BAR.
-    pub(crate) fn write_directly(&mut self, address: u32, bytes: &[u8]) -> bool {
-        self.backend.write(address, bytes)
-    }
-
-    /// The programs that were loaded since the last call; the resident runtime, and others next to it, are separate ones.
-    pub(crate) fn take_loaded(&mut self) -> Vec<Program> {
-        std::mem::take(&mut self.loaded)
     }
 }
 

@@ -84,7 +84,7 @@ pub enum BuildError {
 /// HPUs that a program is built for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Hpus {
-    /// All.
+    /// All, unless the Makefile says otherwise.
     #[default]
     Any,
     /// Those of the PULP cluster alone, which saves some instructions.
@@ -175,10 +175,7 @@ fn make(path: &Path, clusters: usize, results: &Path, hpus: Hpus) -> Result<(), 
         });
     }
     let done = command(path, clusters, results)?
-        .arg(match hpus {
-            Hpus::Any => "HPU=any",
-            Hpus::Pspin => "HPU=pspin",
-        })
+        .args((hpus == Hpus::Pspin).then_some("HPU=pspin"))
         .output()
         .map_err(|source| BuildError::NoMake { source })?;
     let output = [done.stdout, done.stderr].concat();

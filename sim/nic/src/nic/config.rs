@@ -1,0 +1,66 @@
+//! The configuration of a simulated NIC.
+
+use clap::ValueEnum;
+use spinneret_cluster::Config;
+
+/// The clusters of a simulated NIC.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Backend {
+    /// A model in Rust, with the costs of PsPIN's cluster
+    #[default]
+    Model,
+    /// Spinneret's own hardware, clock by clock, in one model with the rest of the NIC
+    Rtl,
+}
+
+impl Backend {
+    /// The one of that name on the command line.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::from_str(name, false).ok()
+    }
+}
+
+/// Shape and speed of a NIC.
+#[derive(Clone, Debug)]
+pub struct NicConfig {
+    /// The simulation of the cluster.
+    pub backend: Backend,
+    /// The cluster; that of [`Backend::Rtl`] is always the default one.
+    pub cluster: Config,
+    /// Period of the core's clock in picoseconds.
+    pub core_ps: u64,
+    /// Period of the cluster's clock in picoseconds.
+    pub cluster_ps: u64,
+    /// Round-trip latency to host memory, from a descriptor to its status, in clocks of the core.
+    pub host_latency: u64,
+    /// Whether idle time is skipped.
+    pub skips: bool,
+}
+
+impl Default for NicConfig {
+    /// 250 MHz and 40 MHz, and 450 ns to host memory, as the paper measured it (Table II).
+    fn default() -> Self {
+        Self {
+            backend: Backend::Model,
+            cluster: Config::default(),
+            core_ps: 4000,
+            cluster_ps: 25_000,
+            host_latency: 112,
+            skips: true,
+        }
+    }
+}
+
+impl NicConfig {
+    /// Refuses an option that only the model of the cluster allows.
+    ///
+    /// # Errors
+    /// With another backend: why it does not allow it.
+    pub(crate) fn check_model(&self, option: &str, why: &str) -> anyhow::Result<()> {
+        anyhow::ensure!(
+            self.backend == Backend::Model,
+            "{option} needs --cluster model: {why}"
+        );
+        Ok(())
+    }
+}
