@@ -56,6 +56,8 @@ pub(crate) struct Tenants {
     is_shared: bool,
     runs: Runs,
     contexts: [Option<Tenant>; CONTEXTS as usize],
+    /// Where the scratchpads end that have been used since the resident runtime cleared all of them.
+    used_scratchpads: u32,
 }
 
 #[derive(Debug)]
@@ -103,6 +105,7 @@ impl Tenants {
             is_shared,
             runs: Runs::Nothing,
             contexts: [None; CONTEXTS as usize],
+            used_scratchpads: 0,
         }
     }
 
@@ -222,7 +225,13 @@ impl Tenants {
                 init: layout.init.map(|init| init.wrapping_add(program.moved)),
                 init_done: data.end() - LINE,
             };
-            entry.write(device, number as u32, tenant.locals)?;
+            let scratchpad = tenant.memories.scratchpad;
+            let state = match scratchpad.start < self.used_scratchpads {
+                true => resident::CLEARING,
+                false => resident::STARTING,
+            };
+            self.used_scratchpads = self.used_scratchpads.max(scratchpad.end());
+            entry.write(device, number as u32, tenant.locals, state)?;
             data_moved = entry.data_moved;
             tenant.memories.shared = Part {
                 bytes: data.bytes - LINE,
@@ -266,6 +275,7 @@ impl Tenants {
                 let has_room = clusters as usize <= SHARED_SCRATCHPAD && device.tells_contexts();
                 if self.is_shared && has_room && program.layout().is_ok() {
                     start_resident(device, clusters)?;
+                    self.used_scratchpads = 0;
                     self.runs = Runs::Shared(Vec::new(), 0);
                 } else {
                     Control(device).start(program)?;
@@ -475,7 +485,13 @@ struct Entry<'l> {
 
 impl Entry<'_> {
     /// Writes it, after the thread-local variables; its id last.
-    fn write<D: Device>(&self, device: &mut D, number: u32, locals: Part) -> Result<(), ErrorKind> {
+    fn write<D: Device>(
+        &self,
+        device: &mut D,
+        number: u32,
+        locals: Part,
+        state: u32,
+    ) -> Result<(), ErrorKind> {
         let [clusters, hpus] = device.shape();
         let harts = (0..clusters).flat_map(|cluster| (0..hpus).map(move |hpu| cluster * CLUSTER_HARTS + hpu));
         let bytes: Vec<u8> = harts
@@ -493,7 +509,7 @@ impl Entry<'_> {
             (resident::LOCALS_BYTES, self.layout.locals.len() as u32),
             (resident::INIT, self.init.unwrap_or(0)),
             (resident::INIT_DONE, self.init_done),
-            (resident::PROGRAM_STATE, resident::STARTING),
+            (resident::PROGRAM_STATE, state),
             (resident::ID, self.id),
         ];
         for (word, value) in words {

@@ -167,7 +167,7 @@ const RUNTIME: &[(&str, &[(&str, u32)])] = &[
         &[("L1_ADDR", pspin::L1_BASE), ("L1_SHIFT", pspin::L1_SHIFT)],
     ),
     (
-        "Inside it: the runtime's contexts, its guard, then one area for each HPU, with stack and thread-local variables.",
+        "Inside it: the runtime's contexts, its guard, one area for each HPU, with stack and thread-local variables, and scratchpads.",
         &[
             ("CONTEXT_OFFSET", pspin::L1_CONTEXTS),
             ("CONTEXT_SIZE", pspin::L1_CONTEXT_BYTES),
@@ -175,6 +175,8 @@ const RUNTIME: &[(&str, &[(&str, u32)])] = &[
             ("GUARD_SIZE", pspin::L1_GUARD_BYTES),
             ("AREA_OFFSET", pspin::L1_AREAS),
             ("AREA_SIZE", pspin::L1_AREA_BYTES),
+            ("SCRATCHPADS_OFFSET", pspin::L1_SCRATCHPADS),
+            ("SCRATCHPADS_SIZE", pspin::L1_BYTES - pspin::L1_SCRATCHPADS),
         ],
     ),
     (
@@ -198,6 +200,7 @@ const RUNTIME: &[(&str, &[(&str, u32)])] = &[
             ("RESIDENT_STARTING", resident::STARTING),
             ("RESIDENT_READY", resident::READY),
             ("RESIDENT_FAILED", resident::FAILED),
+            ("RESIDENT_CLEARING", resident::CLEARING),
             ("RESIDENT_NOT_LOADED", resident::NOT_LOADED),
         ],
     ),

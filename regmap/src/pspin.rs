@@ -195,7 +195,7 @@ pub mod resident {
     pub const LOCALS_BYTES: u32 = 0x0c;
     /// Address of `init_handlers`; 0 if the program has none.
     pub const INIT: u32 = 0x10;
-    /// [`STARTING`] until the context's first packet; then [`READY`] or [`FAILED`].
+    /// [`STARTING`] or [`CLEARING`] until the context's first packet; then [`READY`] or [`FAILED`].
     pub const PROGRAM_STATE: u32 = 0x14;
     /// Address of a word for all contexts of a program; 0 until `init_handlers` has returned.
     pub const INIT_DONE: u32 = 0x18;
@@ -207,6 +207,8 @@ pub mod resident {
     pub const READY: u32 = 2;
     /// `init_handlers` has failed.
     pub const FAILED: u32 = 3;
+    /// It starts after its scratchpads are cleared. Bit 1 is 0 before a program has started.
+    pub const CLEARING: u32 = 4;
     /// Cause of the failure of a task whose program is not loaded, or has not started.
     pub const NOT_LOADED: u32 = 30;
 }

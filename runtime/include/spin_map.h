@@ -26,7 +26,7 @@
 #define SPIN_L1_ADDR 0x10000000
 #define SPIN_L1_SHIFT 22
 
-/* Inside it: the runtime's contexts, its guard, then one area for each HPU, with stack and thread-local variables. */
+/* Inside it: the runtime's contexts, its guard, one area for each HPU, with stack and thread-local variables, and scratchpads. */
 #define SPIN_CONTEXT_OFFSET 0x400
 #define SPIN_CONTEXT_SIZE 32
 #define SPIN_GUARD_OFFSET 0x600
@@ -35,6 +35,8 @@
 #ifndef SPIN_AREA_SIZE
 #define SPIN_AREA_SIZE 0x780
 #endif
+#define SPIN_SCRATCHPADS_OFFSET 0x14400
+#define SPIN_SCRATCHPADS_SIZE 0x2bc00
 
 /* The table of the resident runtime, and its entry for each context. */
 #define SPIN_RESIDENT_ADDR 0x1c0fff00
@@ -55,6 +57,7 @@
 #define SPIN_RESIDENT_STARTING 1
 #define SPIN_RESIDENT_READY 2
 #define SPIN_RESIDENT_FAILED 3
+#define SPIN_RESIDENT_CLEARING 4
 #define SPIN_RESIDENT_NOT_LOADED 30
 
 /* The task at hand, its doorbell, and the cause of its failure. */

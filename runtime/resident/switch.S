@@ -4,7 +4,8 @@
  *
  *   other_program: save thread-local variables of the last one -> clear the area -> load those of this one
  *        +-- its context has had a task: enter_handler
- *        +-- the first task: guard -> clear the context's scratchpads -> init_handlers, in user mode -> enter_handler
+ *        +-- the first task: guard -> clear the context's scratchpads, if another context had them -> init_handlers, in
+ *            user mode -> enter_handler
  *
  * So programs have nothing of each other's registers, stack, thread-local variables and scratchpads. None of their code runs in
  * machine mode. The table is in L2, out of reach of handlers; the host writes the id of an entry last, and clears it first.
@@ -13,7 +14,7 @@
  */
 #include "../src/start.S"
 
-/* Bytes that are cleared by one copy, from the area: no stack is smaller. */
+/* Bytes that are cleared by the first copy, from the area: no stack is smaller. */
 #define CLEAR_BYTES 1024
 /* Registers of the copy engine: spin_dma.h. */
 #define DMA_SOURCE 0x00
@@ -21,6 +22,9 @@
 #define DMA_BYTES 0x10
 #define DMA_START 0x18
 #define DMA_DONE 0x20
+
+/* A bit of a program's state, which the host does not know. */
+#define IS_BEING_STARTED 8
 
 #define SCRATCHPAD_ADDRESS (HWSCHED_SCRATCHPAD_0_ADDR - SPIN_HPU_ADDR)
 #define SCRATCHPAD_SIZE (HWSCHED_SCRATCHPAD_0_SIZE - SPIN_HPU_ADDR)
@@ -54,7 +58,7 @@
     .endm
 
     .section .text.resident, "ax"
-    /* HPU 0 prepares the guard of each cluster; the others wait. */
+    /* HPU 0 prepares the guard of each cluster, and clears its scratchpads; the others wait. */
 start_resident:
     mv t0, s4
     li t1, SPIN_RESIDENT_ADDR
@@ -73,6 +77,20 @@ start_resident:
     add a0, a0, a4
     addi a1, a1, 1
     bne a1, t2, 1b
+    li s2, SPIN_L1_ADDR + SPIN_AREA_OFFSET
+    addi a0, s2, CLEAR_BYTES
+4:  addi a0, a0, -4
+    sw zero, 0(a0)
+    bne a0, s2, 4b
+    li s3, SPIN_L1_ADDR + SPIN_SCRATCHPADS_OFFSET
+5:  mv a1, s3
+    li a2, SPIN_SCRATCHPADS_SIZE
+    jal t5, clear_scratchpad
+    li a4, 1 << SPIN_L1_SHIFT
+    add s3, s3, a4
+    addi t2, t2, -1
+    bnez t2, 5b
+    li t3, SPIN_RESIDENT_READY
     fence
     sw t3, SPIN_RESIDENT_STATE(t1)
 3:  lw t2, SPIN_RESIDENT_STATE(t1)
@@ -140,47 +158,42 @@ other_program:
     li t4, 1
     sw t4, ICACHE_FLUSH(t3)
 
-5:  lw t6, SPIN_RESIDENT_PROGRAM_STATE(s1)
+    /* One HPU starts the program, and the others wait here. If two find it untouched, the guard decides. */
+5:  lw t6, SPIN_RESIDENT_ID(s1)
+    bne t6, s5, not_loaded
+    lw t6, SPIN_RESIDENT_PROGRAM_STATE(s1)
     li t5, SPIN_RESIDENT_READY
     beq t6, t5, enter_program
-    li t5, SPIN_RESIDENT_STARTING
-    bne t6, t5, not_loaded
+    li t5, SPIN_RESIDENT_FAILED
+    beq t6, t5, not_loaded
+    andi t5, t6, IS_BEING_STARTED
+    bnez t5, 5b
+    ori t6, t6, IS_BEING_STARTED
+    sw t6, SPIN_RESIDENT_PROGRAM_STATE(s1)
     li t1, INSIDE_RUNTIME
     j enter_guard
 
     /* Inside the guard: another HPU may have started the program meanwhile. */
 start_program:
     lw t6, SPIN_RESIDENT_PROGRAM_STATE(s1)
-    li t5, SPIN_RESIDENT_STARTING
-    beq t6, t5, 1f
+    andi t5, t6, SPIN_RESIDENT_READY & SPIN_RESIDENT_FAILED
+    beqz t5, 1f
     jal a6, let_next_in
     j 5b
 
     /* The context's scratchpads in all clusters. */
-1:  li t1, SPIN_HPU_ADDR
+1:  andi t6, t6, SPIN_RESIDENT_CLEARING
+    beqz t6, 3f
+    li t1, SPIN_HPU_ADDR
     lw a0, SPIN_RESIDENT_CLUSTERS(s0)
     slli a0, a0, 2
     add a0, a0, t1
-    li t3, SPIN_DMA_ADDR
 2:  lw a1, SCRATCHPAD_ADDRESS(t1)
     lw a2, SCRATCHPAD_SIZE(t1)
-3:  beqz a2, 6f
-    li a3, CLEAR_BYTES
-    bgeu a2, a3, 4f
-    mv a3, a2
-4:  sw s2, DMA_SOURCE(t3)
-    sw a1, DMA_DESTINATION(t3)
-    sw a3, DMA_BYTES(t3)
-    lw a4, DMA_START(t3)
-5:  lw a5, DMA_DONE(t3)
-    sub a5, a5, a4
-    bltz a5, 5b
-    add a1, a1, a3
-    sub a2, a2, a3
-    j 3b
-6:  addi t1, t1, 4
+    jal t5, clear_scratchpad
+    addi t1, t1, 4
     bne t1, a0, 2b
-
+3:
     /* init_handlers(hh, ph, th, handler_mem) in user mode: the pointers lead to words that are not looked at. */
     lw t2, SPIN_RESIDENT_INIT(s1)
     beqz t2, 7f
@@ -213,6 +226,30 @@ enter_program:
     jal t1, clear_registers
     li t1, SPIN_HPU_ADDR
     j enter_handler
+
+    /* Clears a2 bytes at a1 in L1, with CLEAR_BYTES of zeros at s2; returns to t5. */
+clear_scratchpad:
+    li t3, SPIN_DMA_ADDR
+    mv t6, a1
+    mv t4, s2
+    li a3, CLEAR_BYTES
+1:  beqz a2, 4f
+    bgeu a2, a3, 2f
+    mv a3, a2
+2:  sw t4, DMA_SOURCE(t3)
+    sw a1, DMA_DESTINATION(t3)
+    sw a3, DMA_BYTES(t3)
+    lw a4, DMA_START(t3)
+3:  lw a5, DMA_DONE(t3)
+    sub a5, a5, a4
+    bltz a5, 3b
+    add a1, a1, a3
+    sub a2, a2, a3
+    /* The next copy is from all that is clear by now, and so as long. */
+    mv t4, t6
+    sub a3, a1, t6
+    j 1b
+4:  jr t5
 
     /* Registers but ra, sp, gp, tp, t0 to t2 and a0 to a3; returns to t1. The runtime's are nothing to handlers. */
 clear_registers:
