@@ -117,7 +117,7 @@ _start:
 #ifdef SPIN_RESIDENT
     li a0, 1 << IS_PUBLIC_SHIFT /* as if: its programs wait for commands on all HPUs */
 #else
-    call spin_has_cycle_counter
+    call spin_has_cycles
     seqz a0, a0
     slli a0, a0, IS_PUBLIC_SHIFT
 #endif
@@ -471,16 +471,16 @@ spin_exists:
     .size spin_exists, . - spin_exists
 
     /* Whether user mode may read the cycle counter. Start-up alone asks. */
-    .globl spin_has_cycle_counter
-    .type spin_has_cycle_counter, @function
-spin_has_cycle_counter:
+    .globl spin_has_cycles
+    .type spin_has_cycles, @function
+spin_has_cycles:
     la t0, does_not_exist
     csrrw t0, mtvec, t0
     csrr a0, cycle
     li a0, 1
     csrw mtvec, t0
     ret
-    .size spin_has_cycle_counter, . - spin_has_cycle_counter
+    .size spin_has_cycles, . - spin_has_cycles
     .balign 256
 does_not_exist:
     csrw mtvec, t0

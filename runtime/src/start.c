@@ -48,7 +48,7 @@ __attribute__((weak)) void init_handlers(handler_fn *hh, handler_fn *ph, handler
 
 /* In start.S: whether there is memory at an address, whose word is overwritten, and whether user mode has a cycle counter. */
 bool spin_exists(volatile void *address);
-bool spin_has_cycle_counter(void);
+bool spin_has_cycles(void);
 
 STARTUP static void prepare_locals(uint32_t hart) {
     uint8_t *locals;
@@ -57,7 +57,7 @@ STARTUP static void prepare_locals(uint32_t hart) {
     memcpy(locals, __spin_tdata_start, initialised);
     memset(locals + initialised, 0, (uintptr_t)__spin_tls_size - initialised);
     spin_hart_id = hart;
-    spin_own_hpu = spin_has_cycle_counter();
+    spin_own_hpu = spin_has_cycles();
 }
 
 
