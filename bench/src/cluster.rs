@@ -26,7 +26,7 @@ const PINGS: &[(&str, &str, Option<f64>, Option<f64>)] = &[
 ];
 /// Most clocks from the last beat of a request to the reply on the wire, for the first of [`PINGS`].
 const REPLY_CLOCKS: f64 = 400.0;
-/// Most microseconds from a HER to the first instruction of its handler.
+/// Most microseconds from a HER to the first instruction of its handler; measured is its first access to the task, which comes later.
 const START_US: f64 = 0.7;
 /// Least rate of SLMP, in gigabits a second, and most microseconds of its handler.
 const SLMP: [f64; 2] = [28.0, 6.5];
@@ -92,7 +92,7 @@ pub(crate) fn run(arguments: &Arguments, bars: &mut Bars) -> Result<Value> {
         if (*handler, *traffic) == (PINGS[0].0, PINGS[0].1) {
             let [start, reply] = [us(alone.start), alone.reply as f64];
             hold(
-                "HER to the first instruction, us".into(),
+                "HER to the first access to the task, us".into(),
                 format!("<= {START_US}"),
                 start,
                 start <= START_US,
