@@ -51,7 +51,9 @@ impl Nic {
             ));
         }
         let backend = Backend::named(cluster).ok_or_else(|| {
-            PyValueError::new_err(format!("cluster is {cluster}, and must be model or rtl"))
+            PyValueError::new_err(format!(
+                "cluster is {cluster}, and must be model, model:spinneret or rtl"
+            ))
         })?;
         let cluster_ps = cluster_mhz.map(|mhz| period_ps("cluster_mhz", mhz));
         let hardware = HardwareArguments {

@@ -63,9 +63,10 @@ __handler__ void own_ph(handler_args_t *args) {
     return folder
 
 
-def test_packets_of_scapy_come_back_with_addresses_exchanged(echo: Path) -> None:
+@pytest.mark.parametrize("cluster", ["model", "model:spinneret", "rtl"])
+def test_packets_of_scapy_come_back_with_addresses_exchanged(echo: Path, cluster: str) -> None:
     sent = [ping(size=size) for size in (60, 100, 1500)]
-    result = spinneret.run(echo, sent)
+    result = spinneret.Nic(echo, cluster=cluster).run(sent)
     assert len(result.replies) == 3 and result.to_host == [] and result.faults == []
     for frame in result.replies:
         back = Ether(bytes(frame))
@@ -229,9 +230,9 @@ def test_what_cannot_be_run_is_refused_in_a_sentence(echo: Path, tmp_path: Path)
         spinneret.Nic(echo, "nowhere.toml")
     with pytest.raises(ValueError, match="cluster_mhz is 0, and clocks are 1 to 1000 MHz"):
         spinneret.Nic(echo, cluster_mhz=0)
-    with pytest.raises(ValueError, match="cluster is asic, and must be model or rtl"):
+    with pytest.raises(ValueError, match="cluster is asic, and must be model, model:spinneret or rtl"):
         spinneret.Nic(echo, cluster="asic")
-    with pytest.raises(spinneret.Error, match="--hpus needs --cluster model"):
+    with pytest.raises(spinneret.Error, match="--hpus needs a model of the clusters"):
         spinneret.Nic(echo, cluster="rtl", hpus=4)
     with pytest.raises(ValueError, match="1 to 8 clusters"):
         spinneret.Nic(echo, clusters=9)

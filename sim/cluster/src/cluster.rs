@@ -11,7 +11,7 @@ use crate::event::{Event, Fault, HpuId, Profile, TraceEntry};
 use crate::hpu::{Hpu, World};
 use crate::map::{Memory, shared, unknown};
 use crate::queues::{Group, Queues};
-use crate::rv::DecodeCache;
+use crate::rv::{CsrSet, DecodeCache};
 use crate::task::{CommandId, Feedback, HostCommand, NicCommand, Task};
 use crate::timing::{Icache, L2Contention, Timing};
 use spinneret_program::Program;
@@ -35,6 +35,9 @@ pub struct Config {
     /// Whether the model has the defects and the undocumented behaviour of the PULP cluster, to find programs that would fail
     /// there. A strict cluster has no watchdog.
     pub is_strict: bool,
+    /// Registers of the HPUs. Those of our own ([`CsrSet::Hpu`]) also have `csum`, and atomic operations and reservations in all
+    /// memories that they can access.
+    pub csrs: CsrSet,
     /// Latencies.
     pub timing: Timing,
 }
@@ -48,7 +51,19 @@ impl Default for Config {
             shared_packets: 128,
             watchdog: HANDLER_CLOCKS.into(),
             is_strict: false,
+            csrs: CsrSet::Ri5cy,
             timing: Timing::default(),
+        }
+    }
+}
+
+impl Config {
+    /// Spinneret's own clusters.
+    pub fn spinneret() -> Self {
+        Self {
+            csrs: CsrSet::Hpu,
+            timing: Timing::spinneret(),
+            ..Self::default()
         }
     }
 }
@@ -137,7 +152,7 @@ impl Cluster {
     /// Resets everything but the contents of the memories.
     pub fn reset(&mut self) {
         let Config { clusters, hpus, .. } = self.config;
-        let is_strict = self.config.is_strict;
+        let Config { is_strict, csrs, .. } = self.config;
         let queues = Queues::new(self.config.queues, self.config.shared_packets, clusters);
         self.queues = queues.strict(is_strict);
         self.chosen = None;
@@ -149,7 +164,7 @@ impl Cluster {
         let numbered = busy.into_iter().enumerate();
         self.hpus = numbered
             .map(|(number, busy)| {
-                let mut hpu = Hpu::new(number / hpus, number % hpus, self.entry, is_strict);
+                let mut hpu = Hpu::new(number / hpus, number % hpus, self.entry, csrs, is_strict);
                 hpu.busy = busy;
                 hpu
             })

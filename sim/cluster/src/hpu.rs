@@ -9,7 +9,9 @@ use crate::rv::{
 use crate::task::CommandId;
 use crate::timing::{AccessKind, Fetch, Icache, L2Contention, Timing};
 use spinneret_isa::cause;
-use spinneret_regmap::pspin::{CLUSTER_HARTS, PROGRAM_BASE, PROGRAM_BYTES, driver as register};
+use spinneret_regmap::pspin::{
+    CLUSTER_HARTS, L1_SCRATCHPADS, PROGRAM_BASE, PROGRAM_BYTES, driver as register,
+};
 use std::collections::VecDeque;
 
 /// Cause of a trap when a handler takes too long.
@@ -44,6 +46,8 @@ pub(crate) struct Hpu {
     /// The address that it waits for and that never answers.
     pub(crate) silent: Option<u32>,
     fetch: Fetch,
+    /// It is one of our own.
+    is_own: bool,
     is_strict: bool,
 }
 
@@ -60,9 +64,9 @@ pub(crate) struct Outcome {
 }
 
 impl Hpu {
-    pub(crate) fn new(cluster: usize, core: usize, entry: u32, is_strict: bool) -> Self {
+    pub(crate) fn new(cluster: usize, core: usize, entry: u32, csrs: CsrSet, is_strict: bool) -> Self {
         Self {
-            hart: Hart::new(cluster as u32 * CLUSTER_HARTS + core as u32, entry).with_csrs(CsrSet::Ri5cy),
+            hart: Hart::new(cluster as u32 * CLUSTER_HARTS + core as u32, entry).with_csrs(csrs),
             driver: Driver::new(cluster, core, is_strict),
             protection: Protection::default(),
             at: 0,
@@ -72,6 +76,7 @@ impl Hpu {
             busy: 0,
             silent: None,
             fetch: Fetch::default(),
+            is_own: csrs == CsrSet::Hpu,
             is_strict,
         }
     }
@@ -85,6 +90,7 @@ impl Hpu {
             driver: &mut self.driver,
             protection: &self.protection,
             now,
+            is_own: self.is_own,
             is_strict: self.is_strict,
             effect: Effect::default(),
         };
@@ -171,6 +177,8 @@ pub(crate) struct View<'a> {
     pub(crate) driver: &'a mut Driver,
     pub(crate) protection: &'a Protection,
     pub(crate) now: u64,
+    /// The HPU is one of our own, whose atomic operations and reservations work in all memories.
+    pub(crate) is_own: bool,
     /// Includes undocumented behaviour of the PULP cluster.
     pub(crate) is_strict: bool,
     pub(crate) effect: Effect,
@@ -207,14 +215,25 @@ impl View<'_> {
     }
 
     /// Clocks of an access to memory, beyond those of the instruction.
-    fn latency(&mut self, place: Place, kind: AccessKind) -> u32 {
+    fn latency(&mut self, place: Place, kind: AccessKind, who: Privilege) -> u32 {
         let (timing, cluster) = (self.timing, self.driver.cluster);
-        match place {
-            Place::L1(there, _) if there == cluster => timing.l1,
-            Place::L1(..) if kind == AccessKind::Load => timing.l1_remote_load,
-            Place::L1(..) => timing.l1_remote_store,
-            _ => self.world.l2.access(place, kind, self.now, timing),
-        }
+        let is_upper = match place {
+            Place::Packet(_) => true,
+            Place::L1(_, offset) => offset >= L1_SCRATCHPADS as usize,
+            Place::Handler(_) | Place::Program(_) => false,
+        };
+        let upper = if is_upper && who == Privilege::User {
+            timing.upper
+        } else {
+            0
+        };
+        upper
+            + match place {
+                Place::L1(there, _) if there == cluster => timing.l1,
+                Place::L1(..) if kind == AccessKind::Load => timing.l1_remote_load,
+                Place::L1(..) => timing.l1_remote_store,
+                _ => self.world.l2.access(place, kind, self.now, timing),
+            }
     }
 
     fn stored(&mut self, address: u32, place: Place) {
@@ -273,7 +292,8 @@ impl View<'_> {
         };
         let hpu = self.driver.id();
         self.world.note(self.now, TraceEvent::Read { hpu, offset, value });
-        Ok(self.register(value))
+        let clocks = self.timing.register + self.effect.issued.map_or(0, |_| self.timing.issue);
+        Ok(Access::Done { value, clocks })
     }
 
     fn write_register(&mut self, offset: u32, value: u32) -> Result<Access, Fault> {
@@ -364,6 +384,8 @@ impl Bus for View<'_> {
     fn reserves(&self, address: u32, _: Privilege) -> Reservations {
         let cluster = self.driver.cluster;
         match map::target(address, 4, cluster, self.world.memory.clusters()) {
+            Some(Target::Memory(Place::Program(_))) => Reservations::Refused,
+            Some(Target::Memory(_)) if self.is_own => Reservations::Kept,
             _ if !self.is_strict => Reservations::Refused,
             Some(Target::Memory(Place::Handler(_))) => Reservations::Kept,
             Some(Target::Memory(Place::L1(..))) => Reservations::Ignored,
@@ -384,7 +406,7 @@ impl Bus for View<'_> {
                     .iter()
                     .rev()
                     .fold(0, |value, byte| value << 8 | u32::from(*byte));
-                let clocks = self.latency(place, AccessKind::Load);
+                let clocks = self.latency(place, AccessKind::Load, who);
                 Ok(Access::Done { value, clocks })
             }
             Target::Driver(offset) if width == Width::Word => self.read_register(offset, who),
@@ -406,7 +428,7 @@ impl Bus for View<'_> {
                 let there = &mut self.world.memory.from_mut(place)[..bytes as usize];
                 there.copy_from_slice(&value.to_le_bytes()[..bytes as usize]);
                 self.stored(address, place);
-                let clocks = self.latency(place, AccessKind::Store);
+                let clocks = self.latency(place, AccessKind::Store, who);
                 Ok(Access::Done { value: 0, clocks })
             }
             Target::Driver(offset) if width == Width::Word => self.write_register(offset, value),
@@ -441,6 +463,7 @@ impl Bus for View<'_> {
         let own = self.driver.cluster;
         let place = match self.target(address, 4, who, true)? {
             Target::Memory(place @ Place::Handler(_)) => place,
+            Target::Memory(place @ (Place::L1(..) | Place::Packet(_))) if self.is_own => place,
             Target::Memory(place @ Place::L1(..)) if self.is_strict => place,
             _ => return Err(Fault),
         };
@@ -448,9 +471,10 @@ impl Bus for View<'_> {
         let value = u32::from_le_bytes([there[0], there[1], there[2], there[3]]);
         there.copy_from_slice(&change(value).to_le_bytes());
         self.stored(address, place);
-        let clocks = self.latency(place, AccessKind::Atomic);
+        let clocks = self.latency(place, AccessKind::Atomic, who);
         let value = match place {
             Place::L1(cluster, _) if cluster == own => value,
+            _ if self.is_own => value,
             _ => FAR_ATOMIC_RESULT,
         };
         Ok(Access::Done { value, clocks })

@@ -1,9 +1,9 @@
 //! Timing in clocks of the cluster: latencies, contention for L2, and instruction fetch.
 
 use crate::map::Place;
-use crate::rv::{Costs, Misaligned};
+use crate::rv::{Costs, DivisionCost, Misaligned};
 
-/// Latencies of the model, in clocks.
+/// Latencies of the model, in clocks. [`Default`] has those of PsPIN, [`Timing::spinneret`] those of spinneret's own clusters.
 ///
 /// The published figure is the sum: a handler starts 26 ns after its packet of 64 bytes is in L2, at 1 GHz (Di Girolamo et
 /// al., "A RISC-V in-network accelerator for flexible high-performance low-power packet processing", ISCA 2021, abstract).
@@ -19,6 +19,8 @@ pub struct Timing {
     pub copy: u64,
     /// From a packet in L1 to its task at an HPU.
     pub assign: u64,
+    /// From then until the HPU can begin: its protection ranges are set.
+    pub give: u64,
     /// Accesses to the cluster's own L1, beyond the instruction.
     pub l1: u32,
     /// Loads from another cluster's L1, beyond the instruction.
@@ -49,8 +51,16 @@ pub struct Timing {
     pub fetch_filled: u32,
     /// Accesses to registers of the HPU.
     pub register: u32,
+    /// Reads that start a command, beyond an access to a register: the memory that it names is checked.
+    pub issue: u32,
+    /// Accesses of handlers that only the upper half of the protection ranges allows: the packet buffer and scratchpads.
+    pub upper: u32,
     /// From the start of a command until it leaves the cluster.
     pub command: u64,
+    /// From one line that the NIC reads to the next.
+    pub port_line: u64,
+    /// From the last line of a burst that the NIC reads to the next burst.
+    pub port_burst: u64,
 }
 
 /// Bytes that are copied in one clock: 512 bits.
@@ -66,6 +76,7 @@ impl Default for Timing {
             schedule: 3,
             copy: 16,
             assign: 5,
+            give: 0,
             l1: 0,
             l1_remote_load: 21,
             l1_remote_store: 22,
@@ -81,7 +92,70 @@ impl Default for Timing {
             fetch_miss: 20,
             fetch_filled: 12,
             register: 0,
+            issue: 0,
+            upper: 0,
             command: 4,
+            port_line: 1,
+            port_burst: 1,
+        }
+    }
+}
+
+/// Clocks of a slot: the pipelines of spinneret's own clusters have four threads.
+const SLOT: u32 = 4;
+
+impl Timing {
+    /// Those of spinneret's own clusters, measured on the simulated hardware: `./dev interop --own --step costs`.
+    pub fn spinneret() -> Self {
+        Self {
+            costs: Costs {
+                alu: SLOT,
+                mul: SLOT,
+                mulh: SLOT,
+                div: DivisionCost::Fixed(33 * SLOT),
+                load: SLOT,
+                store: SLOT,
+                atomic: SLOT,
+                branch_taken: 2 * SLOT,
+                branch_not_taken: SLOT,
+                jump: 2 * SLOT,
+                fence: SLOT,
+                csr: SLOT,
+                csr_flush: SLOT,
+                mret: 2 * SLOT,
+                wfi: SLOT,
+                trap: 2 * SLOT,
+                load_use: SLOT,
+                jump_register: 0,
+                misaligned_fetch: 0,
+                misaligned_access: 2 * SLOT,
+                misaligned: Misaligned::Split,
+            },
+            schedule: 3,
+            copy: 12,
+            assign: 0,
+            give: 60,
+            l1: 0,
+            l1_remote_load: 4 * SLOT,
+            l1_remote_store: 4 * SLOT,
+            l2_load: 4 * SLOT,
+            l2_packet_load: 4 * SLOT,
+            l2_store: 4 * SLOT,
+            l2_atomic: 4 * SLOT,
+            l2_load_busy: 1,
+            l2_packet_load_busy: 1,
+            l2_store_busy: 1,
+            l2_atomic_busy: 8,
+            // Program memory is private to a pipeline.
+            fetch_uncached: 0,
+            fetch_miss: 0,
+            fetch_filled: 0,
+            register: 0,
+            issue: 30,
+            upper: 2 * SLOT,
+            command: 34,
+            port_line: 3,
+            port_burst: 16,
         }
     }
 }

@@ -51,6 +51,7 @@ pub(crate) fn model(pspin: &Pspin) -> Result<SharedModel> {
         includes: list.includes,
         defines: list.defines.into_iter().chain([SYNTHESIS.to_owned()]).collect(),
         level: "-O1",
+        waves: false,
     })
 }
 
@@ -173,9 +174,18 @@ pub(crate) fn config() -> NicConfig {
 
 /// Spinneret's own clusters.
 pub(crate) fn own() -> Result<Simulated> {
+    own_with(Backend::Rtl)
+}
+
+/// The model of spinneret's own clusters.
+pub(crate) fn own_modelled() -> Result<Simulated> {
+    own_with(Backend::Own)
+}
+
+fn own_with(backend: Backend) -> Result<Simulated> {
     let config = NicConfig {
-        backend: Backend::Rtl,
-        ..config()
+        skips: false,
+        ..NicConfig::with(backend)
     };
     Ok(Simulated::new(config)?)
 }

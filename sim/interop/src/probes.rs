@@ -34,7 +34,7 @@ pub const OPERATIONS: &[&str] = &[
     "L2 load, packet buffer",
     "task register read",
     "command register write",
-    "environment call for cycles",
+    "cycle counter",
 ];
 /// Times an operation is in a block; the call for cycles is alone.
 const BLOCK: u32 = 16;
@@ -59,12 +59,12 @@ pub struct Cost {
     pub hundredths: [u64; 3],
 }
 
-/// Measures all operations.
+/// Measures all operations, with a program for these HPUs.
 ///
 /// # Errors
 /// If a packet is not answered.
-pub fn measure_costs(nic: Simulated, mut tell: impl FnMut(&Cost)) -> Result<Vec<Cost>> {
-    let handlers = Handlers::build("tests/costs", Hpus::Pspin)?;
+pub fn measure_costs(nic: Simulated, hpus: Hpus, mut tell: impl FnMut(&Cost)) -> Result<Vec<Cost>> {
+    let handlers = Handlers::build("tests/costs", hpus)?;
     let mut bench = Bench::start(nic, &handlers)?;
     let mut costs = Vec::new();
     let mut loops = [0; 3];

@@ -1,7 +1,7 @@
 //! `./dev interop`: runs the NIC and its handlers with the PULP cluster, and compares the model.
 
 use crate::examples::{ExampleRun, PUBLIC_EXAMPLES, PublicExamples, SIZES, run_example};
-use crate::model::{WATCHDOG, config, modelled, strict};
+use crate::model::{WATCHDOG, config, modelled, own_modelled, strict};
 use crate::probes::{ACCESSES, Answer, Cost, OPERATIONS};
 use crate::recorded::{self, short};
 use crate::workloads::EXAMPLES;
@@ -25,7 +25,7 @@ pub struct Arguments {
     /// Checkout of FPsPIN, with the cluster
     #[arg(long, value_name = "DIR", required_unless_present = "own")]
     pub fpspin_dir: Option<PathBuf>,
-    /// Run spinneret's own cluster instead: `locks` and `examples`
+    /// Run spinneret's own cluster instead: `costs`, `locks` and `examples`
     #[arg(long, conflicts_with_all = ["fpspin_dir", "record"])]
     pub own: bool,
     /// Steps to run [default: all]
@@ -65,10 +65,10 @@ pub enum Step {
 /// If the checkout is not usable, a tool is missing, or the hardware fails.
 pub fn run(arguments: &Arguments) -> Result<bool> {
     let wants = |step| arguments.steps.is_empty() || arguments.steps.contains(&step);
-    let is_public = |step: &&Step| !matches!(step, Step::Locks | Step::Examples);
+    let is_public = |step: &&Step| !matches!(step, Step::Costs | Step::Locks | Step::Examples);
     if let Some(step) = arguments.steps.iter().find(is_public).filter(|_| arguments.own) {
         bail!(
-            "`--own` has no step `{}`: choose locks or examples",
+            "`--own` has no step `{}`: choose costs, locks or examples",
             step.to_possible_value()
                 .map_or_else(String::new, |value| value.get_name().to_owned())
         );
@@ -88,7 +88,7 @@ pub fn run(arguments: &Arguments) -> Result<bool> {
     };
     let mut good = true;
     let public = |step| wants(step) && !arguments.own;
-    if public(Step::Costs) {
+    if wants(Step::Costs) {
         good &= costs(&real, arguments.record)?;
     }
     if public(Step::Accesses) {
@@ -173,8 +173,12 @@ fn status(text: &str) {
 }
 
 fn costs(real: &Real, record: bool) -> Result<bool> {
-    // Some operations are refused by default.
-    let model = probes::measure_costs(strict()?, |_| ())?;
+    let (model, hpus, conflicts) = match real {
+        Real::Own => (own_modelled()?, Hpus::Any, compare::OWN_CONFLICTS),
+        // Some operations are refused by default.
+        Real::Public { .. } => (strict()?, Hpus::Pspin, compare::BANKS),
+    };
+    let model = probes::measure_costs(model, hpus, |_| ())?;
     let mut good = true;
     println!(
         "\n{:30} {:>24} {:>24}",
@@ -187,7 +191,7 @@ fn costs(real: &Real, record: bool) -> Result<bool> {
                 .map(|clocks| format!("{:.2}", clocks as f64 / 100.0))
                 .join(" ")
         };
-        let fits = compare::cost_fits(cost, other);
+        let fits = compare::cost_fits(cost, other, conflicts);
         good &= fits;
         println!(
             "{:30} {:>24} {:>24}{}",
@@ -197,7 +201,7 @@ fn costs(real: &Real, record: bool) -> Result<bool> {
             if fits { "" } else { "  differs" }
         );
     };
-    let measured = probes::measure_costs(real.nic()?, show)?;
+    let measured = probes::measure_costs(real.nic()?, hpus, show)?;
     if record {
         recorded::write_costs(&measured)?;
     }
@@ -302,13 +306,22 @@ fn public_examples(real: &Real, folder: &Path, arguments: &Arguments) -> Result<
 fn example(real: &Real, name: &'static str, arguments: &Arguments) -> Result<bool> {
     let packets = arguments.packets as usize;
     let mixed = [examples::MIXED_ALONE, packets - examples::MIXED_ALONE];
-    let hpus = if arguments.own { Hpus::Any } else { Hpus::Pspin };
-    let model = run_example(modelled(WATCHDOG)?, name, hpus, mixed, &mut |_| ())?;
+    let (model, hpus) = match real {
+        Real::Own => (own_modelled()?, Hpus::Any),
+        Real::Public { .. } => (modelled(WATCHDOG)?, Hpus::Pspin),
+    };
+    let model = run_example(model, name, hpus, mixed, &mut |_| ())?;
     let tried = run_example(real.nic()?, name, hpus, mixed, &mut |text| {
         status(&format!("{name}: {text}"))
     })?;
     status("");
-    let faults = compare::differences(name, &tried, &model);
+    let mut faults = compare::differences(name, &tried, &model);
+    if arguments.own {
+        let pairs = SIZES.iter().zip(tried.figures.iter().zip(&model.figures));
+        faults.extend(pairs.enumerate().filter_map(|(row, (size, (real, model)))| {
+            compare::figures_differ(name, *size, row == 0, [real, model], compare::OWN_CROWD_PERCENT)
+        }));
+    }
     println!("\n{name}: {packets} packets, {}", compare::summary(&faults));
     show_figures(&tried, &model);
     if arguments.record {

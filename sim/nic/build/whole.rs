@@ -26,10 +26,11 @@ const CLUSTERS: usize = 2;
 const PIPELINES: usize = 2;
 const THREADS: usize = 4;
 /// Sources that decide how a library is made of the text: a change of them makes a new one.
-const BUILDER: [&str; 3] = [
+const BUILDER: [&str; 4] = [
     include_str!("../../verilate/src/shared.rs"),
     include_str!("../../verilate/src/cpp.rs"),
     include_str!("../../verilate/cpp/spinneret_model.h"),
+    include_str!("../../verilate/cpp/spinneret_fst.cpp"),
 ];
 
 /// A port of the top module: its name, whether it is an input, its width, and the value of an output that is not connected.

@@ -25,6 +25,7 @@ pub struct Instance {
     pub(super) model: &'static str,
     table: &'static Table,
     object: NonNull<c_void>,
+    writer: WaveWriter,
     pub(super) infos: &'static [PortInfo],
     pub(super) storage: Box<[RawPort]>,
     pub(super) changed: Changed,
@@ -48,10 +49,30 @@ pub(super) enum Changed {
 
 unsafe extern "C" {
     /// Whether a waveform could not be written since the last call, in this thread; `verilate/cpp/spinneret_fst.cpp`.
-    safe fn spinneret_wave_failed() -> bool;
+    fn spinneret_wave_failed() -> bool;
     /// The scope of the next waveform that is opened in this thread: a text that ends with a zero byte and lives
     /// until then, or null for the whole design.
     fn spinneret_wave_scope(name: *const c_char);
+}
+
+/// The functions of the run-time library that writes waveforms: that of the program, or of a library with one of its own.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct WaveWriter {
+    pub(super) failed: unsafe extern "C" fn() -> bool,
+    pub(super) scope: unsafe extern "C" fn(*const c_char),
+}
+
+impl WaveWriter {
+    /// Those of the program.
+    pub(super) const OWN: Self = Self {
+        failed: spinneret_wave_failed,
+        scope: spinneret_wave_scope,
+    };
+
+    fn has_failed(self) -> bool {
+        // SAFETY: it may be called at any time.
+        unsafe { (self.failed)() }
+    }
 }
 
 // SAFETY: the C++ object is reached through this instance only, and it is tied to no thread: the border
@@ -64,6 +85,17 @@ impl Instance {
     /// # Panics
     /// If the table and the ports do not match, or memory is exhausted.
     pub fn new(model: &'static str, table: &'static Table, infos: &'static [PortInfo], seed: u64) -> Self {
+        Self::with_writer(model, table, infos, seed, WaveWriter::OWN)
+    }
+
+    /// The same, with the functions that write waveforms of this table.
+    pub(super) fn with_writer(
+        model: &'static str,
+        table: &'static Table,
+        infos: &'static [PortInfo],
+        seed: u64,
+        writer: WaveWriter,
+    ) -> Self {
         assert_eq!(
             table.abi, ABI,
             "{model} was built for another version of this crate: build it again"
@@ -105,6 +137,7 @@ impl Instance {
             model,
             table,
             object,
+            writer,
             infos,
             storage,
             changed: Changed::Followed,
@@ -195,7 +228,7 @@ impl Instance {
     }
 
     /// The same for one module with everything in it, or for one signal: names of instances from `TOP` on, separated
-    /// by dots. Designs that were loaded at run time are always recorded whole.
+    /// by dots.
     ///
     /// # Errors
     /// As [`trace_to`](Self::trace_to), and if nothing has that name.
@@ -234,18 +267,18 @@ impl Instance {
         // SAFETY: the object was just made by the same table, and is not used afterwards.
         unsafe { (self.table.destroy)(other.as_ptr()) };
         // A failure to map memory for zero signals does not affect the waveform that follows.
-        let _ = spinneret_wave_failed();
+        let _ = self.writer.has_failed();
         opened.and_then(|()| waveform::signals(path))
     }
 
     /// Opens a waveform of an object of this table.
     fn open_wave(&self, object: NonNull<c_void>, text: &CStr, scope: Option<&CStr>) -> *const c_char {
         // SAFETY: the text lives until it is taken back below, in the same thread.
-        unsafe { spinneret_wave_scope(scope.map_or(ptr::null(), CStr::as_ptr)) };
+        unsafe { (self.writer.scope)(scope.map_or(ptr::null(), CStr::as_ptr)) };
         // SAFETY: the object is alive, and the instance that owns it is borrowed; the text ends with a zero byte.
         let failure = unsafe { (self.table.trace)(object.as_ptr(), text.as_ptr()) };
         // SAFETY: nothing is pointed to.
-        unsafe { spinneret_wave_scope(ptr::null()) };
+        unsafe { (self.writer.scope)(ptr::null()) };
         failure
     }
 
@@ -304,7 +337,7 @@ impl Drop for Instance {
         // SAFETY: the object was made by the same table and is not used afterwards.
         unsafe { (self.table.destroy)(self.object.as_ptr()) };
         // The incomplete file is not a waveform.
-        if let Some(path) = self.wave.take().filter(|_| spinneret_wave_failed()) {
+        if let Some(path) = self.wave.take().filter(|_| self.writer.has_failed()) {
             let _ = File::create(path);
         }
     }

@@ -10,6 +10,7 @@ mod instance;
 
 pub use access::Value;
 pub use instance::Instance;
+use instance::WaveWriter;
 
 use libloading::{Library, Symbol};
 use num_bigint::BigUint;
@@ -205,7 +206,22 @@ impl Instance {
                 library.get(function.as_bytes()).map_err(failed)?;
             function()
         };
-        Ok(Self::new(model, table, Box::leak(ports.into_boxed_slice()), seed))
+        // A library with waveforms has a writer of its own.
+        // SAFETY: `verilate/cpp/spinneret_fst.cpp` exports both with these signatures.
+        let writer = unsafe {
+            match (
+                library.get(b"spinneret_wave_failed"),
+                library.get(b"spinneret_wave_scope"),
+            ) {
+                (Ok(failed), Ok(scope)) => WaveWriter {
+                    failed: *failed,
+                    scope: *scope,
+                },
+                _ => WaveWriter::OWN,
+            }
+        };
+        let ports = Box::leak(ports.into_boxed_slice());
+        Ok(Self::with_writer(model, table, ports, seed, writer))
     }
 }
 

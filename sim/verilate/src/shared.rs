@@ -21,6 +21,8 @@ pub struct SharedModel {
     pub defines: Vec<String>,
     /// Optimisation of code that runs in every clock, as the compiler names it: `-O1` takes the least time to compile.
     pub level: &'static str,
+    /// Whether it can write waveforms, which takes longer to compile and to simulate.
+    pub waves: bool,
 }
 
 /// Progress of a build.
@@ -66,8 +68,11 @@ struct Build<'a> {
 
 /// The variable that patched loops ask: one for all files, where a static library is compiled as one.
 const FOLLOW: [&str; 2] = ["static thread_local bool", "inline thread_local bool"];
-/// Optimisation of rarely executed code.
-const SLOW: &str = "__Slow";
+/// Optimisation of code that runs once, and of code that only writes waveforms, by a part of the names of files.
+const RARE: [(&str, &str); 2] = [("__Slow", "-O0"), ("__Trace", "-O1")];
+/// Files of the run-time library that are not Verilator's own.
+const RUNTIME: &str = "spinneret_runtime.cpp";
+const WAVEFORMS: &str = "spinneret_fst.cpp";
 
 impl Build<'_> {
     fn run(&self) -> Result<PathBuf, Error> {
@@ -104,7 +109,9 @@ impl Build<'_> {
             cpp::HEADER,
             cpp::text(&self.shared.model)
         );
-        for (file, text) in &self.shared.model.sources {
+        let waveforms = ("waveforms".to_owned(), cpp::WAVEFORMS.to_owned());
+        let own = self.shared.waves.then_some(&waveforms);
+        for (file, text) in self.shared.model.sources.iter().chain(own) {
             key.push_str(&format!("---- {file}\n{text}\n"));
         }
         for folder in &self.shared.includes {
@@ -128,6 +135,9 @@ impl Build<'_> {
         let mut options: Vec<String> = fixed.map(str::to_owned).into();
         options.extend(["--timescale-override", "1ps/1ps", "--Mdir", "obj", "--prefix"].map(str::to_owned));
         options.extend([name, "--top-module".to_owned(), self.shared.model.top.clone()]);
+        if self.shared.waves {
+            options.extend(["--trace-fst", "--trace-structs"].map(str::to_owned));
+        }
         options.extend(self.shared.defines.iter().map(|macro_| format!("-D{macro_}")));
         options
     }
@@ -160,7 +170,8 @@ impl Build<'_> {
         let followed = inputs::patch(&self.shared.model.ports, &self.folder.join("obj"))?;
         for (file, text) in [
             (cpp::NAME, cpp::HEADER.replace(FOLLOW[0], FOLLOW[1])),
-            ("spinneret_runtime.cpp", cpp::RUNTIME.to_owned()),
+            (RUNTIME, cpp::RUNTIME.to_owned()),
+            (WAVEFORMS, cpp::WAVEFORMS.to_owned()),
             (
                 "model.cpp",
                 format!(
@@ -190,7 +201,9 @@ impl Build<'_> {
         }
         files.sort_by(|left, right| right.cmp(left));
         let mut files: Vec<PathBuf> = files.into_iter().map(|(_, path)| path).collect();
-        files.extend(["model.cpp", "spinneret_runtime.cpp"].map(|file| self.folder.join(file)));
+        let ours = ["model.cpp", RUNTIME].into_iter();
+        let ours = ours.chain(self.shared.waves.then_some(WAVEFORMS));
+        files.extend(ours.map(|file| self.folder.join(file)));
         let runtime = ["verilated.cpp", "verilated_threads.cpp"];
         files.extend(runtime.map(|file| self.verilator.include().join(file)));
         let done = AtomicUsize::new(0);
@@ -209,8 +222,11 @@ impl Build<'_> {
         if object.is_file() {
             return Ok(object);
         }
-        let is_slow = stem.to_string_lossy().contains(SLOW);
-        let level = if is_slow { "-O0" } else { self.shared.level };
+        let rare = RARE
+            .iter()
+            .find(|(part, _)| stem.to_string_lossy().contains(part));
+        let level = rare.map_or(self.shared.level, |(_, level)| level);
+        let waves = u8::from(self.shared.waves);
         let include = self.verilator.include();
         let part = object.with_extension("part");
         let mut command = self.compiler.command();
@@ -219,7 +235,8 @@ impl Build<'_> {
             .args([&part, file])
             // Patched loops name its variable.
             .args(["-include", cpp::NAME])
-            .args(["-DVM_COVERAGE=0", "-DVM_SC=0", "-DVM_TRACE=0", "-DVM_TRACE_FST=0"])
+            .args(["-DVM_COVERAGE=0", "-DVM_SC=0"])
+            .args(["VM_TRACE", "VM_TRACE_FST"].map(|name| format!("-D{name}={waves}")))
             .args([
                 // Its runtime asserts that atomics need no lock, for which Clang wants one more library.
                 "-DNDEBUG",
@@ -249,7 +266,8 @@ impl Build<'_> {
         command
             .args(["-shared", "-pthread", "-o"])
             .arg(&part)
-            .args(objects);
+            .args(objects)
+            .args(self.shared.waves.then_some("-lz"));
         self.call(command)?;
         fs::rename(&part, library).at("rename", &part)
     }

@@ -242,6 +242,7 @@ impl Pipeline {
             includes: Vec::new(),
             defines: Vec::new(),
             level: "-O1",
+            waves: false,
         };
         let library = build_shared(&shared, &folder.join(&*name), &|_| {})?;
         Ok(Self {

@@ -116,6 +116,7 @@ impl Cluster {
         let address = self.groups[cluster].address(slot);
         let hpu = &mut self.hpus[cluster * hpus + core];
         hpu.driver.assign(task, slot, address, self.now);
+        hpu.at = hpu.at.max(self.now + self.config.timing.give);
         self.progress += 1;
         if self.config.is_strict {
             hpu.driver.repeat_scratchpads(self.config.clusters);

@@ -52,8 +52,8 @@ fn rejects_invalid_checkouts() {
             format!("interop: cannot run {missing}: `./dev setup` installs it"),
         ),
         (
-            interop(&["--own", "--step", "costs"]),
-            "interop: `--own` has no step `costs`: choose locks or examples".to_owned(),
+            interop(&["--own", "--step", "contexts"]),
+            "interop: `--own` has no step `contexts`: choose costs, locks or examples".to_owned(),
         ),
     ] {
         assert!(told.starts_with(&said), "{told}");

@@ -178,6 +178,15 @@ impl SlavePort {
         if is_last {
             self.reads.pop_front();
         }
+        let timing = &cluster.config().timing;
+        let pause = if is_last {
+            timing.port_burst
+        } else {
+            timing.port_line
+        };
+        if let Some(next) = self.reads.front_mut() {
+            next.at = next.at.max(self.now + pause);
+        }
     }
 }
 

@@ -6,9 +6,12 @@ use spinneret_cluster::Config;
 /// The clusters of a simulated NIC.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Backend {
-    /// A model in Rust, with the costs of PsPIN's cluster
+    /// A model in Rust of PsPIN's clusters
     #[default]
     Model,
+    /// The same model with the costs and instructions of spinneret's own clusters
+    #[value(name = "model:spinneret")]
+    Own,
     /// Spinneret's own hardware, clock by clock, in one model with the rest of the NIC
     Rtl,
 }
@@ -35,6 +38,8 @@ pub struct NicConfig {
     pub host_latency: u64,
     /// Whether idle time is skipped.
     pub skips: bool,
+    /// Whether the hardware of [`Backend::Rtl`] is one that can write a waveform: it is slower, and built separately.
+    pub waves: bool,
 }
 
 impl Default for NicConfig {
@@ -47,19 +52,36 @@ impl Default for NicConfig {
             cluster_ps: 25_000,
             host_latency: 112,
             skips: true,
+            waves: false,
         }
     }
 }
 
 impl NicConfig {
+    /// The default configuration with these clusters: those of spinneret have the core's clock.
+    pub fn with(backend: Backend) -> Self {
+        let config = Self {
+            backend,
+            ..Self::default()
+        };
+        match backend {
+            Backend::Model => config,
+            Backend::Own | Backend::Rtl => Self {
+                cluster: Config::spinneret(),
+                cluster_ps: config.core_ps,
+                ..config
+            },
+        }
+    }
+
     /// Refuses an option that only the model of the cluster allows.
     ///
     /// # Errors
     /// With another backend: why it does not allow it.
     pub(crate) fn check_model(&self, option: &str, why: &str) -> anyhow::Result<()> {
         anyhow::ensure!(
-            self.backend == Backend::Model,
-            "{option} needs --cluster model: {why}"
+            self.backend != Backend::Rtl,
+            "{option} needs a model of the clusters: {why}"
         );
         Ok(())
     }

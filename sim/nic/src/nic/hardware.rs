@@ -1,6 +1,6 @@
 //! The simulated hardware of a NIC, and its waveforms.
 
-use super::{Nic, NicError};
+use super::{Backend, Nic, NicError, rtl};
 use crate::models::SpinneretApp;
 use spinneret_cluster::task::Task;
 use spinneret_cluster::{Cluster, Event, HpuId, Profile, Program, TraceEntry};
@@ -95,8 +95,11 @@ impl Model for Hardware {
     }
 }
 
-/// The application in the hierarchy of a waveform: names of what is in it need not begin with this.
-const TOP: &str = "TOP.spinneret_app";
+/// Prefixes that names in a waveform need not have: of the application, and with the clusters as hardware of both.
+const TOPS: [&[&str]; 2] = [
+    &["TOP.spinneret_app."],
+    &["TOP.spinneret_nic.app.", "TOP.spinneret_nic."],
+];
 
 /// Settings of a waveform.
 #[derive(Clone, Debug)]
@@ -110,19 +113,26 @@ pub struct WaveRequest {
     pub window_ps: Range<u64>,
 }
 
-/// Resolves the name of an instance or signal below the application for waveforms. `None` if there is none of
-/// that name.
+/// Resolves the name of an instance or signal below the application, or the clusters, for waveforms. `None` if there is none
+/// of that name.
 ///
 /// # Errors
 /// If no waveform can be written to the path.
-pub fn find_scope(name: &str, path: &Path) -> Result<Option<String>, ModelError> {
-    let inside = format!("{TOP}.{name}");
-    for scope in [&*inside, name] {
-        let mut hardware = Hardware::application();
-        match hardware.instance_mut().trace_part_to(path, Some(scope)) {
-            Ok(()) => return Ok(Some(scope.to_owned())),
+pub fn find_scope(backend: Backend, name: &str, path: &Path) -> Result<Option<String>, NicError> {
+    let tops = match backend {
+        Backend::Model | Backend::Own => TOPS[0],
+        Backend::Rtl => TOPS[1],
+    };
+    for top in tops.iter().chain(&[""]) {
+        let scope = format!("{top}{name}");
+        let mut hardware = match backend {
+            Backend::Model | Backend::Own => Hardware::application(),
+            Backend::Rtl => rtl::hardware(true)?,
+        };
+        match hardware.instance_mut().trace_part_to(path, Some(&scope)) {
+            Ok(()) => return Ok(Some(scope)),
             Err(ModelError::NoScope { .. }) => {}
-            Err(error) => return Err(error),
+            Err(error) => return Err(error.into()),
         }
     }
     Ok(None)

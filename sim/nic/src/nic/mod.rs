@@ -134,13 +134,13 @@ impl Nic {
     /// If the hardware has unexpected ports, or fails in reset.
     pub fn new(config: NicConfig) -> Result<Self, NicError> {
         match config.backend {
-            Backend::Model => {
+            Backend::Model | Backend::Own => {
                 let attached = config.clone();
                 Self::assemble(Hardware::application(), config, |sim| {
                     ModelBackend::attach(sim, &attached)
                 })
             }
-            Backend::Rtl => Self::assemble(rtl::hardware()?, config, RtlBackend::attach),
+            Backend::Rtl => Self::assemble(rtl::hardware(config.waves)?, config, RtlBackend::attach),
         }
     }
 

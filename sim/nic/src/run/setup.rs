@@ -106,18 +106,14 @@ impl Setup {
         config: NicConfig,
         program: Option<&Program>,
     ) -> Result<Self, Failure> {
-        if results.wave.is_some() {
-            config
-                .check_model(
-                    "--wave",
-                    "the model of the hardware with its clusters is built without waveforms",
-                )
-                .map_err(Failure::Usage)?;
-        }
+        let config = NicConfig {
+            waves: results.wave.is_some(),
+            ..config
+        };
         // Before anything that looks at the time: a model of the clusters may have to be built.
         let nic = Simulated::new(config.clone()).map_err(Failure::work)?;
         let recorder = recorder(results, &config, program)?;
-        let wave = Wave::create(results)?;
+        let wave = Wave::create(results, config.backend)?;
         if let Some(wave) = &wave {
             nic.borrow_mut().trace(wave.request()).map_err(Failure::work)?;
         }
@@ -267,25 +263,25 @@ pub(crate) fn rules_of(target: &Path, rules: Option<&Path>) -> PathBuf {
 /// The configuration of the hardware.
 ///
 /// # Errors
-/// If the hardware of [`Backend::Rtl`] is not like that.
+/// If the clusters of the [`Backend`] are not like that.
 pub(crate) fn config(arguments: &HardwareArguments) -> Result<NicConfig, Failure> {
+    let defaults = NicConfig::with(arguments.backend);
     let cluster = Config {
         clusters: arguments.clusters.into(),
         hpus: arguments.hpus.into(),
         watchdog: arguments.watchdog,
         is_strict: arguments.strict_pspin,
-        ..Config::default()
+        ..defaults.cluster
     };
+    check_shape(arguments.backend, &cluster).map_err(Failure::Usage)?;
     let default_ps = match arguments.backend {
-        Backend::Model => NicConfig::default().cluster_ps,
-        Backend::Rtl => {
-            check_shape(&cluster).map_err(Failure::Usage)?;
-            arguments.core_ps
-        }
+        Backend::Model => defaults.cluster_ps,
+        Backend::Own | Backend::Rtl => arguments.core_ps,
     };
     Ok(NicConfig {
         backend: arguments.backend,
         cluster,
+        waves: false,
         core_ps: arguments.core_ps,
         cluster_ps: arguments.cluster_ps.unwrap_or(default_ps),
         host_latency: arguments.host_latency * 1000 / arguments.core_ps,
@@ -293,25 +289,29 @@ pub(crate) fn config(arguments: &HardwareArguments) -> Result<NicConfig, Failure
     })
 }
 
-/// Checks that the hardware of the clusters has this shape.
-fn check_shape(asked: &Config) -> anyhow::Result<()> {
+/// Checks that the clusters can have this shape.
+fn check_shape(backend: Backend, asked: &Config) -> anyhow::Result<()> {
     let Config {
         clusters,
         hpus,
         watchdog,
         ..
     } = rtl::shape();
+    let is_rtl = backend == Backend::Rtl;
     let differs = [
-        ("--clusters", asked.clusters != clusters),
-        ("--hpus", asked.hpus != hpus),
-        ("--watchdog", asked.watchdog != watchdog),
-        ("--strict-pspin", asked.is_strict),
+        ("--clusters", is_rtl && asked.clusters != clusters),
+        ("--hpus", is_rtl && asked.hpus != hpus),
+        ("--watchdog", is_rtl && asked.watchdog != watchdog),
+        ("--strict-pspin", backend != Backend::Model && asked.is_strict),
     ];
     match differs.into_iter().find(|(_, differs)| *differs) {
         None => Ok(()),
+        Some((option @ "--strict-pspin", _)) => Err(anyhow!(
+            "{option} needs --cluster model: spinneret's own clusters do not have the defects of PsPIN's"
+        )),
         Some((option, _)) => Err(anyhow!(
-            "{option} needs --cluster model: the hardware has {clusters} clusters of {hpus} HPUs without the defects of \
-             PsPIN's, and ends handlers after {watchdog} clocks"
+            "{option} needs a model of the clusters: the hardware has {clusters} clusters of {hpus} HPUs, and ends handlers \
+             after {watchdog} clocks"
         )),
     }
 }

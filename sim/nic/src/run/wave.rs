@@ -1,7 +1,7 @@
 //! The waveform of a run.
 
 use super::ResultArguments;
-use crate::nic::{WaveRequest, find_scope};
+use crate::nic::{Backend, WaveRequest, find_scope};
 use crate::terminal::{Failure, tell};
 use anyhow::{Result, anyhow, bail, ensure};
 use spinneret_fabric::Ps;
@@ -12,6 +12,8 @@ use std::path::PathBuf;
 
 /// Bytes of a waveform of all signals for each millisecond: packets at 1 Gb/s, and at the maximum rate of handlers.
 const BYTES_PER_MS: [u64; 2] = [6_000_000, 60_000_000];
+/// The same with the clusters as hardware.
+const RTL_BYTES_PER_MS: [u64; 2] = [28_000_000, 300_000_000];
 /// Picoseconds of a millisecond.
 const MS_PS: u64 = 1_000_000_000;
 
@@ -22,6 +24,7 @@ pub(super) struct Wave {
     file: ForeignFile,
     scope: Option<String>,
     window_ps: Range<Ps>,
+    bytes_per_ms: [u64; 2],
 }
 
 impl Wave {
@@ -29,7 +32,7 @@ impl Wave {
     ///
     /// # Errors
     /// If the file cannot be written, or the instance or range of time does not exist.
-    pub(super) fn create(results: &ResultArguments) -> Result<Option<Self>, Failure> {
+    pub(super) fn create(results: &ResultArguments, backend: Backend) -> Result<Option<Self>, Failure> {
         let Some(named) = &results.wave else {
             return Ok(None);
         };
@@ -37,12 +40,16 @@ impl Wave {
         let file = ForeignFile::create(named)
             .map_err(|error| Failure::usage(anyhow!("--wave {}: {error}", named.display())))?;
         let scope = results.wave_scope.as_ref();
-        let scope = scope.map(|name| found(name, &file)).transpose();
+        let scope = scope.map(|name| found(backend, name, &file)).transpose();
         let wave = Self {
             named: named.clone(),
             file,
             scope: scope.map_err(Failure::usage)?,
             window_ps,
+            bytes_per_ms: match backend {
+                Backend::Model | Backend::Own => BYTES_PER_MS,
+                Backend::Rtl => RTL_BYTES_PER_MS,
+            },
         };
         if let Some(size) = wave.expected() {
             tell(format_args!("--wave {}: {size}", named.display()));
@@ -64,13 +71,13 @@ impl Wave {
         if self.scope.is_some() {
             return None;
         }
-        let [least, most] = BYTES_PER_MS.map(megabytes);
+        let [least, most] = self.bytes_per_ms.map(megabytes);
         let each = format!("{least} to {most} MB for each simulated millisecond with packets");
         Some(match self.window_ps.end {
             Ps::MAX => format!("{each}; --wave-scope, --wave-from and --wave-until make it less"),
             end => {
                 let time_ps = u128::from(end - self.window_ps.start);
-                let bytes = u128::from(BYTES_PER_MS[1]) * time_ps / u128::from(MS_PS);
+                let bytes = u128::from(self.bytes_per_ms[1]) * time_ps / u128::from(MS_PS);
                 format!("{each}, so at most about {} MB", megabytes(bytes as u64))
             }
         })
@@ -119,8 +126,8 @@ fn window(from: Option<Ps>, until: Option<Ps>) -> Result<Range<Ps>> {
 }
 
 /// The instance or signal of this name.
-fn found(name: &str, file: &ForeignFile) -> Result<String> {
-    match find_scope(name, &file.path()) {
+fn found(backend: Backend, name: &str, file: &ForeignFile) -> Result<String> {
+    match find_scope(backend, name, &file.path()) {
         Ok(Some(scope)) => Ok(scope),
         Ok(None) => bail!(
             "--wave-scope {name}: no such instance or signal in the hardware; use names of the generated Verilog inside \

@@ -204,13 +204,19 @@ fn refused(nic: &Nic<Function>) -> Option<u32> {
 
 #[test]
 fn a_program_is_loaded_through_the_bar_and_its_handlers_write_guest_memory() {
+    writes_guest_memory("model");
+}
+
+#[test]
+fn clusters_as_hardware_write_guest_memory() {
+    writes_guest_memory("rtl");
+}
+
+fn writes_guest_memory(clusters: &str) {
+    let packets = "udp,dport=7000,size=106,rate=100Mbps,count=5";
     let served = Served::start(
         &["--pci"],
-        &[
-            "--generate",
-            "udp,dport=7000,size=106,rate=100Mbps,count=5",
-            "--json",
-        ],
+        &["--cluster", clusters, "--generate", packets, "--json"],
     );
     let nic = nic(&served);
     let context = open(&nic, &contexts(), "copy", &port(7000));

@@ -4,12 +4,13 @@ use crate::kit::{captured, handlers, json, ok, packets, port, root, spinneret, s
 use serde_json::Value;
 use spinneret_nic::net::{PcapSink, Sink as _};
 use spinneret_packets::udp;
+use spinneret_sim::waveform;
 use std::path::{Path, PathBuf};
 use std::process::Output;
 use tempfile::TempDir;
 
-/// The clusters of the NIC.
-const CLUSTERS: [&str; 2] = ["model", "rtl"];
+/// The clusters of the NIC: PsPIN's and ours as models, and ours as hardware.
+const CLUSTERS: [&str; 3] = ["model", "model:spinneret", "rtl"];
 
 fn run(clusters: &str, handlers: &Path, arguments: &[&str]) -> Output {
     let mut command = spinneret();
@@ -41,7 +42,7 @@ fn replies_equal_those_of_the_model() {
         let folder = ok(tempfile::tempdir());
         let handlers = root().join("runtime/examples").join(example);
         let capture = format!("sim/captures/{name}.pcap");
-        let [model, rtl] = CLUSTERS.map(|clusters| {
+        let [model, own, rtl] = CLUSTERS.map(|clusters| {
             let outs = ["wire", "host"].map(|name| folder.path().join(format!("{clusters}-{name}")));
             let [wire, host] = outs.each_ref().map(|out| out.display().to_string());
             let arguments = ["--pcap", &capture, "--json", "--out", &wire, "--out-host", &host];
@@ -57,12 +58,13 @@ fn replies_equal_those_of_the_model() {
             )
         });
         assert!(model.1 > 10, "{example}");
-        assert!(
-            model == rtl,
-            "{example}: frames differ, or {} are done, not {}",
-            rtl.1,
-            model.1
-        );
+        for (clusters, other) in CLUSTERS.into_iter().zip([&model, &own, &rtl]) {
+            let (done, wanted) = (other.1, model.1);
+            assert!(
+                *other == model,
+                "{example}, {clusters}: frames differ, or {done} are done, not {wanted}"
+            );
+        }
     }
 }
 
@@ -94,9 +96,9 @@ fn faults_are_those_of_the_model_with_their_lines() {
     let capture = capture(&folder, (0..12).map(|number| udp(7, &[number; 56])));
     let capture = capture.display().to_string();
     let arguments = ["--pcap", &capture, "--json", "--allow-faults"];
-    let [model, rtl] = CLUSTERS.map(|clusters| run(clusters, folder.path(), &arguments));
-    let said = stderr(&rtl);
-    let [model, rtl] = [model, rtl].map(|output| json(&output));
+    let all = CLUSTERS.map(|clusters| run(clusters, folder.path(), &arguments));
+    let said = stderr(&all[2]);
+    let [model, own, rtl] = all.map(|output| json(&output));
     // After the end of its program, the model names the instruction that follows.
     let is_end = |kind: &Value| kind["cause"] == "the program terminated itself";
     let kinds = |summary: &Value, of: &str| {
@@ -110,8 +112,9 @@ fn faults_are_those_of_the_model_with_their_lines() {
     };
     for of in ["faults", "refusals"] {
         assert_eq!(kinds(&rtl, of), kinds(&model, of));
+        assert_eq!(kinds(&own, of), kinds(&model, of));
     }
-    for summary in [&rtl, &model] {
+    for summary in [&rtl, &own, &model] {
         let mut faults = summary["faults"].as_array().into_iter().flatten();
         assert!(faults.any(is_end), "{summary}");
     }
@@ -144,7 +147,7 @@ fn output_profile_trace_and_counters_are_reported() {
     ok(std::fs::write(&makefile, format!("HPU = pspin\n{include}")));
     let capture = capture(&folder, (0..4).map(|number| udp(7, &[number; 56])));
     let [capture, trace] = [capture, folder.path().join("trace.json")].map(|file| file.display().to_string());
-    let [model, rtl] = CLUSTERS.map(|clusters| {
+    let [model, own, rtl] = CLUSTERS.map(|clusters| {
         let arguments = ["--pcap", &capture, "--json", "--profile", "--trace", &trace];
         let output = run(clusters, folder.path(), &arguments);
         assert_eq!(
@@ -161,7 +164,9 @@ fn output_profile_trace_and_counters_are_reported() {
         );
         json(&output)
     });
-    assert_eq!(rtl["handler_counters"], model["handler_counters"]);
+    for other in [&own, &rtl] {
+        assert_eq!(other["handler_counters"], model["handler_counters"]);
+    }
     let calls = |summary: &Value, name: &str| {
         let functions = summary["profile"]["functions"]
             .as_array()
@@ -174,15 +179,39 @@ fn output_profile_trace_and_counters_are_reported() {
         found.unwrap_or_else(|| panic!("{name} is in {}", summary["profile"]))
     };
     for name in ["sum", "app_ph"] {
-        assert_eq!(
-            calls(&rtl, name)["instructions"],
-            calls(&model, name)["instructions"],
-            "{name}"
-        );
+        for other in [&own, &rtl] {
+            let [one, other] = [&model, other].map(|summary| calls(summary, name)["instructions"].clone());
+            assert_eq!(one, other, "{name}");
+        }
     }
     // Idle time is not simulated.
     let clocks = |name: &str| rtl["time"][name].as_u64().expect("it is a number");
     assert!(clocks("core_clocks") < 20_000, "{}", rtl["time"]);
+}
+
+/// With the names of the generated Verilog, whole and in parts.
+#[test]
+fn a_waveform_has_the_application_and_the_clusters() {
+    let folder = ok(tempfile::tempdir());
+    let handlers = root().join("runtime/examples/udp_ping");
+    let signals = |scope: Option<&str>| {
+        let file = folder.path().join("w.fst");
+        let name = file.display().to_string();
+        let scope = scope.map(|scope| ["--wave-scope", scope]);
+        let mut arguments = vec!["--generate", "udp,count=1", "--wave", &name];
+        arguments.extend(scope.iter().flatten());
+        run("rtl", &handlers, &arguments);
+        ok(waveform::check(&file));
+        let (first, last) = ok(waveform::times(&file));
+        assert!(first < last, "{scope:?}: {first} to {last}");
+        ok(waveform::signals(&file))
+    };
+    let [application, cluster] = ["u_ingress", "cluster.u_clusters_1"].map(|scope| signals(Some(scope)));
+    let all = signals(None);
+    assert!(
+        application > 100 && cluster > 1000 && all > application + cluster,
+        "{application}, {cluster} of {all}"
+    );
 }
 
 /// A program of another process loads handlers and gets their data; NICs with clusters as hardware exchange frames.

@@ -46,30 +46,36 @@ const SEED: u64 = 1;
 /// The file that says for which text a library was built.
 const STAMP: &str = "text";
 
-/// The hardware, after its library was built if necessary.
+/// The hardware, after its library was built if necessary; with `waves` from a library that can write waveforms.
 ///
 /// # Errors
 /// If Verilator or the compiler is missing or fails.
-pub fn hardware() -> Result<Hardware, NicError> {
-    let library = library()?;
+pub fn hardware(waves: bool) -> Result<Hardware, NicError> {
+    let library = library(waves)?;
     let instance = Instance::load(&library, TOP, PORTS.to_vec(), SEED)?;
     Ok(Hardware::new(instance, Names::APPLICATION))
 }
 
 /// The library of the model. All processes build it only once.
-fn library() -> Result<PathBuf, NicError> {
-    let folder = folder();
+fn library(waves: bool) -> Result<PathBuf, NicError> {
+    let mut folder = folder().into_os_string();
+    if waves {
+        folder.push("-waves");
+    }
+    let folder = PathBuf::from(folder);
     let library = folder.join(format!("lib{TOP}.so"));
     let is_built = || fs::read_to_string(folder.join(STAMP)).is_ok_and(|key| key == KEY) && library.is_file();
     if is_built() {
         return Ok(library);
     }
     fs::create_dir_all(&folder).map_err(|error| at(&folder, error))?;
-    let lock = folder.with_extension("lock");
+    let mut lock = folder.clone().into_os_string();
+    lock.push(".lock");
+    let lock = PathBuf::from(lock);
     let held = File::create(&lock).map_err(|error| at(&lock, error))?;
     held.lock().map_err(|error| at(&lock, error))?;
     if !is_built() {
-        build(&folder)?;
+        build(&folder, waves)?;
         let stamp = folder.join(STAMP);
         fs::write(&stamp, KEY).map_err(|error| at(&stamp, error))?;
     }
@@ -83,11 +89,12 @@ fn at(path: &Path, error: io::Error) -> NicError {
     }
 }
 
-fn build(folder: &Path) -> Result<(), NicError> {
+fn build(folder: &Path, waves: bool) -> Result<(), NicError> {
     static TOLD: Once = Once::new();
     TOLD.call_once(|| {
         tell(format_args!(
-            "building the model of the hardware with its clusters in {}: a minute or two, once",
+            "building the model of the hardware with its clusters{} in {}: a minute or two, once",
+            if waves { " for waveforms" } else { "" },
             folder.display()
         ));
     });
@@ -106,6 +113,7 @@ fn build(folder: &Path) -> Result<(), NicError> {
         includes: Vec::new(),
         defines: Vec::new(),
         level: "-O3",
+        waves,
     };
     spinneret_verilate::build_shared(&shared, folder, &|_: Progress| ())?;
     Ok(())
