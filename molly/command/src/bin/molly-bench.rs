@@ -253,7 +253,7 @@ fn plans(arguments: &Arguments) -> Result<Vec<Figure>> {
     for (what, bar, given) in [
         ("2-D", 0.1, &["life5", "--size", "1024", "--geometry", "2x2"][..]),
         ("3-D", 0.1, &["heat", "--size", "256", "--geometry", "2x2x2"]),
-        ("4-D", 1.0, &["lattice", "--size", "8", "--geometry", "2x2x2x2"]),
+        ("4-D", 1.0, &["dslash", "--size", "8", "--geometry", "2x2x2x2"]),
     ] {
         let mut least = f64::MAX;
         for _ in 0..arguments.rounds {
