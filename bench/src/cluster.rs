@@ -139,10 +139,8 @@ fn us(clocks: u64) -> f64 {
 
 fn config() -> NicConfig {
     NicConfig {
-        backend: Backend::Rtl,
         core_ps: PERIOD_PS,
-        cluster_ps: PERIOD_PS,
-        ..NicConfig::default()
+        ..NicConfig::with(Backend::Rtl)
     }
 }
 
