@@ -25,7 +25,7 @@ impl Backend {
 pub struct NicConfig {
     /// The simulation of the cluster.
     pub backend: Backend,
-    /// The cluster; that of [`Backend::Rtl`] is always the default one.
+    /// The cluster; that of [`Backend::Rtl`] has 1, 2, 4 or 8 clusters, and is the default one otherwise.
     pub cluster: Config,
     /// Period of the core's clock in picoseconds.
     pub core_ps: u64,

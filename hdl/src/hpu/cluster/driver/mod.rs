@@ -248,7 +248,7 @@ pub struct DriverShape {
     #[parameter(8, range = 2..=16, power_of_two)]
     pub contexts: usize,
     /// Queues of all contexts, a power of two.
-    #[parameter(16, range = 4..=64, power_of_two)]
+    #[parameter(16, range = 4..=256, power_of_two)]
     pub queues: usize,
 }
 
