@@ -4,6 +4,7 @@ mod figure10;
 mod figure7;
 mod figure8;
 mod figure9;
+mod table1;
 
 pub use figure7::{Mode, Protocol, RoundTrip, csv as figure7_csv, read as read_figure7};
 
@@ -54,6 +55,8 @@ enum Which {
     Figure9,
     /// Messages of MPI's datatypes, and computation meanwhile; takes an hour, and has to be named
     Figure10,
+    /// Game of Life on grids of ranks, Table 1 of the paper of Molly; starts `molly` under MPI, and has to be named
+    Table1,
     /// Time that MPI takes to unpack on this machine, as JSON
     Unpack,
 }
@@ -74,6 +77,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
             Which::Faults => figure8::faults(out, clusters, *largest)?,
             Which::Figure9 => figure9::run(out)?,
             Which::Figure10 => figure10::run(out, clusters, &arguments.figure10)?,
+            Which::Table1 => table1::run(out)?,
             Which::Unpack => figure10::unpack(&arguments.figure10)?,
         }
     }
