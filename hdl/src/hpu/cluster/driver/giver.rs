@@ -33,7 +33,7 @@ pub struct TaskGiver {
     pub shared_end: Wire<In, { WORD }>,
     /// HPUs that wait for a task.
     pub idle: Wire<In, { HPUS }>,
-    /// Slots whose task has all words.
+    /// Slots whose task has all words, and whose copy is under way.
     pub s: StreamIn<{ SLOT }>,
     /// The packet of the one that was taken last is there.
     pub is_there: Wire<In, bool>,

@@ -43,7 +43,7 @@ pub struct TaskSlots {
     pub copy: StreamOut<{ CopyRequest::new().width }>,
     /// The oldest one is done.
     pub copied: Wire<In, bool>,
-    /// Slots whose task has all words.
+    /// Slots whose task has all words, and whose copy is under way.
     pub m: StreamOut<{ SLOT }>,
     /// The packet of the one that was taken last is there.
     pub is_there: Wire<Out, bool>,
@@ -157,7 +157,7 @@ fn update() {
         assume!(waits != asks, "only a copy that was asked for is done");
         waits = waits + 1;
     }
-    m.valid = gives != comes;
+    m.valid = gives != asks;
     is_there = waits + 1 != gives;
     m.data = order.read(1, gives);
     if m.valid && m.ready {
