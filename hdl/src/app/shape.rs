@@ -118,6 +118,8 @@ impl AppShape {
             ("rx_id_width", received.id as u64),
             ("rx_dest_width", received.dest as u64),
             ("rx_user_width", received.user as u64),
+            // A bit of the id tells clusters apart, even if there is one.
+            ("clusters", own.clusters.max(2) as u64),
             ("buffer_base", slots.buffer_base),
             ("buffer_size", slots.buffer_size),
             ("slot_unit", slots.unit()),

@@ -4,7 +4,7 @@ mod bench;
 
 use bench::{Bench, Event, Seen};
 use spinneret_cluster::task::{Code, Her, Meta, Stage};
-use spinneret_models::{MessageScheduler, MessageSchedulerSmall};
+use spinneret_models::{MessageScheduler, MessageSchedulerSmall, MessageSchedulerWide};
 use spinneret_sim::prelude::*;
 use spinneret_tb::bench::{Finish, STALLED, case};
 
@@ -138,6 +138,11 @@ fn random_messages_run_as_in_the_model() {
 #[test]
 fn random_messages_of_a_small_scheduler_run_as_in_the_model() {
     run_test(0x0002_5c4e, |run| random::<MessageSchedulerSmall>(run, 30_000));
+}
+
+#[test]
+fn random_messages_of_eight_clusters_run_as_in_the_model() {
+    run_test(0x0005_5c4e, |run| random::<MessageSchedulerWide>(run, 30_000));
 }
 
 /// A case for a line of the contract.

@@ -25,7 +25,7 @@ impl Backend {
 pub struct NicConfig {
     /// The simulation of the cluster.
     pub backend: Backend,
-    /// The cluster; that of [`Backend::Rtl`] is always the default one.
+    /// The cluster; that of [`Backend::Rtl`] has 1, 2, 4 or 8 clusters, and is the default one otherwise.
     pub cluster: Config,
     /// Period of the core's clock in picoseconds.
     pub core_ps: u64,
@@ -52,6 +52,20 @@ impl Default for NicConfig {
 }
 
 impl NicConfig {
+    /// The default with these clusters: spinneret's own have the clock of everything else.
+    pub fn with(backend: Backend) -> Self {
+        let default = Self::default();
+        let cluster_ps = match backend {
+            Backend::Model => default.cluster_ps,
+            Backend::Rtl => default.core_ps,
+        };
+        Self {
+            backend,
+            cluster_ps,
+            ..default
+        }
+    }
+
     /// Refuses an option that only the model of the cluster allows.
     ///
     /// # Errors

@@ -295,14 +295,9 @@ pub(crate) fn config(arguments: &HardwareArguments) -> Result<NicConfig, Failure
 
 /// Checks that the hardware of the clusters has this shape.
 fn check_shape(asked: &Config) -> anyhow::Result<()> {
-    let Config {
-        clusters,
-        hpus,
-        watchdog,
-        ..
-    } = rtl::shape();
+    let Config { hpus, watchdog, .. } = Config::default();
     let differs = [
-        ("--clusters", asked.clusters != clusters),
+        ("--clusters", !rtl::has(asked.clusters)),
         ("--hpus", asked.hpus != hpus),
         ("--watchdog", asked.watchdog != watchdog),
         ("--strict-pspin", asked.is_strict),
@@ -310,7 +305,7 @@ fn check_shape(asked: &Config) -> anyhow::Result<()> {
     match differs.into_iter().find(|(_, differs)| *differs) {
         None => Ok(()),
         Some((option, _)) => Err(anyhow!(
-            "{option} needs --cluster model: the hardware has {clusters} clusters of {hpus} HPUs without the defects of \
+            "{option} needs --cluster model: the hardware has 1, 2, 4 or 8 clusters of {hpus} HPUs without the defects of \
              PsPIN's, and ends handlers after {watchdog} clocks"
         )),
     }
