@@ -19,8 +19,9 @@ use spinneret_table::{figures, say};
 const HPUS: usize = 8;
 /// Period of both clocks: 250 MHz.
 const PERIOD_PS: u64 = 4_000;
-/// Clusters, handlers that answer, their traffic, and bars: millions of packets a second, microseconds of a handler.
-const PINGS: &[(usize, &str, &str, Option<f64>, Option<f64>)] = &[
+/// Clusters, a handler that answers, its traffic, and bars: millions of packets a second, microseconds of a handler.
+type Ping = (usize, &'static str, &'static str, Option<f64>, Option<f64>);
+const PINGS: &[Ping] = &[
     (2, "udp_ping", "udp,size=64", Some(6.0), None),
     (2, "udp_ping", "udp,size=1500", None, None),
     (2, "icmp_ping", "icmp,size=64", Some(2.5), None),

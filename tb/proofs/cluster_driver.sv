@@ -42,6 +42,7 @@ module cluster_driver_proof (
 );
     (* drives = "dut.slots_m_valid" *) wire cut_ready_valid;
     (* drives = "dut.slots_m_data" *) wire [4:0] cut_ready_slot;
+    (* drives = "dut.slots_is_there" *) wire cut_is_there;
     (* drives = "dut.slots_word_0" *) wire [31:0] cut_word_0;
     (* drives = "dut.slots_word_1" *) wire [31:0] cut_word_1;
     (* drives = "dut.slots_origin_0" *) wire [19:0] cut_origin_0;

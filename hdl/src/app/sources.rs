@@ -182,6 +182,8 @@ fn values(options: AppOptions) -> Values {
     values.insert("cluster_clock_khz".to_owned(), options.cluster_clock_khz);
     values.insert("clusters".to_owned(), options.clusters as u64);
     values.insert("stub".to_owned(), u64::from(options.cluster == Cluster::Stub));
+    let has_sum = options.cluster == Cluster::Spinneret;
+    values.insert("payload_sum".to_owned(), u64::from(has_sum));
     values
 }
 

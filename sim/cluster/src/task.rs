@@ -2,7 +2,7 @@
 
 pub use spinneret_program::{Code, Stage, main_handler};
 
-use spinneret_regmap::pspin::{L1_SCRATCHPADS, SHARED_SCRATCHPAD, driver, l1_address};
+use spinneret_regmap::pspin::{L1_SCRATCHPADS, SHARED_SCRATCHPAD, driver, l1_address, packet_size};
 
 /// Maximum number of clusters with a scratchpad.
 pub const SCRATCHPADS: usize = 4;
@@ -37,6 +37,8 @@ pub struct Her {
     pub address: u32,
     /// Its bytes.
     pub size: u32,
+    /// Sum of its IP payload, as [`packet_size`] says; 0: there is none.
+    pub sum: u32,
     /// Bytes of it that are copied to L1.
     pub copied: u32,
     /// The context.
@@ -52,6 +54,19 @@ pub struct Feedback {
     pub size: u32,
     /// Number of its queue; the cluster does not return the message id (`mpq_engine.sv`).
     pub queue: u32,
+}
+
+impl Her {
+    /// The word with the packet's size and sum.
+    pub fn size_and_sum(&self) -> u32 {
+        self.sum << packet_size::SIZE_BITS | self.size
+    }
+
+    /// Takes such a word apart.
+    pub fn set_size_and_sum(&mut self, word: u32) {
+        self.sum = word >> packet_size::SIZE_BITS;
+        self.size = word & ((1 << packet_size::SIZE_BITS) - 1);
+    }
 }
 
 impl Meta {

@@ -15,6 +15,8 @@ pub struct Setup {
     pub user_bits: u32,
     /// Widths of `tid` and `tdest` in bits, if packets are announced with their side band.
     pub side_bits: Option<[u32; 2]>,
+    /// Whether HERs have the sum of the IP payload.
+    pub has_sum: bool,
     /// The matching engine.
     pub matcher: MatcherParams,
     /// Width of the message id in a HER in bits.
@@ -57,6 +59,7 @@ impl Setup {
             user_bits: get("user_width") as u32,
             side_bits: (get("side_band") == 1)
                 .then(|| ["id_width", "dest_width"].map(|name| get(name) as u32)),
+            has_sum: get("payload_sum") == 1,
             matcher: parameters.matcher(),
             her_message_id_bits: get("her_message_id_width") as u32,
             context_in_message_id: get("context_in_message_id") == 1,
@@ -257,6 +260,7 @@ mod tests {
             beat_bytes: 64,
             user_bits: 16,
             side_bits: None,
+            has_sum: false,
             matcher: MatcherParams::REFERENCE,
             her_message_id_bits: 32,
             context_in_message_id: false,

@@ -3,9 +3,11 @@
 use super::config::{Contexts, FIELDS, Setup};
 use super::packet::Packet;
 use super::slots::{Cause, Class, Drops, Slot, SlotMap};
+use crate::pkt_match::folded;
 use crate::reference::Pins;
-use spinneret_packets::reference::matcher::{MatchResult, ReferenceMatcher, RuleTable};
+use spinneret_packets::reference::matcher::{MatchResult, ReferenceMatcher, RuleTable, ip_payload_sum};
 use spinneret_regmap::pspin::PACKET_BYTES;
+use spinneret_regmap::pspin::packet_size::SIZE_BITS;
 use spinneret_sim::prelude::*;
 use std::collections::{HashMap, VecDeque};
 use std::rc::Rc;
@@ -193,11 +195,17 @@ impl Model {
         let Some(contexts) = &self.contexts else {
             return text("no contexts are loaded".to_owned());
         };
+        let mut values = values.to_vec();
+        let mut size = length;
+        if self.setup.has_sum {
+            size |= u64::from(ip_payload_sum(&matched.packet.bytes)) << SIZE_BITS;
+            values[3] = values[3] & ((1 << SIZE_BITS) - 1) | folded(values[3] >> SIZE_BITS) << SIZE_BITS;
+        }
         let own = [
             self.setup.her_message_id(matched.message_id, context),
             matched.end_of_message.into(),
             used.slot.address,
-            length,
+            size,
             length,
         ];
         let wanted = own.iter().chain(&contexts.fields[context]);

@@ -156,7 +156,7 @@ fn a_command_has_the_lowest_free_number() {
         bench.run(100);
         assert_eq!(bench.hpus[4].done, None);
         bench.pace = 100;
-        bench.delay = 400;
+        bench.delay = 4000;
         bench.until(|bench| bench.hpus[4].done.is_some());
         let numbers = [issue(bench), issue(bench), issue(bench)];
         assert!(numbers.iter().all(|number| *number < 4));

@@ -58,7 +58,7 @@ pub const QUEUE: usize = 8;
 pub const CELL: usize = 9;
 /// Words of a task on its way to a cluster: those that an HPU reads, then [`TASK_SIZE`] and [`TASK_ORIGIN`].
 pub const TASK_WORDS: usize = 22;
-/// The word with the bytes of the packet.
+/// The word with the bytes of the packet and the sum of its IP payload, as the HER has them.
 pub const TASK_SIZE: usize = 20;
 /// The word with a [`TaskOrigin`].
 pub const TASK_ORIGIN: usize = 21;

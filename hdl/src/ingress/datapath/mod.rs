@@ -33,6 +33,8 @@
 //!   too, instead of being dropped.
 //! - **Side band**: with `side_band`, `packet` announces slot, tuser, tdest and tid of each packet, at the latest in the clock in
 //!   which its HER is there.
+//! - **Sum**: with `payload_sum`, `her_size` has the sum of the packet's IP payload, as [`PspinHerGen`] and
+//!   [`PayloadSum`](crate::ingress::pkt_match::PayloadSum) say.
 //! - **Order**: frames at `m_axis_nic_rx` and HERs are in the order in which the frames came.
 //! - **Registers**: all outputs are registers.
 //! - **Reset** (`rstn` low) discards everything and frees all slots; reset the packet buffer's side of the AXI port and the
@@ -232,6 +234,11 @@ fn update() {
         matcher.packet_meta_tag.slice(0, tag),
         matcher.packet_meta_size.slice(0, length)
     );
+    let measured = if shape.matcher.payload_sum {
+        cat!(*matcher.packet_meta_sum, measured)
+    } else {
+        measured
+    };
     known.data = if shape.matcher.side_band {
         cat!(*matcher.packet_meta_side, measured)
     } else {
@@ -271,20 +278,24 @@ fn update() {
     engine.meta = gate.meta_m;
     m_axi_pspin_ni = engine.m_axi;
     /// To the cluster.
-    hers.s.data = engine.good.data.slice(0, address + length + tag);
+    let described = address + length + tag + shape.matcher.sum_width();
+    hers.s.data = engine.good.data.slice(0, described);
     hers.s.handshake() = engine.good.handshake();
     if shape.matcher.side_band {
         let (unit, places) = shape.slots.place();
         packet.place = reg(engine.good.data.slice(unit, places));
-        packet.side = reg(engine
-            .good
-            .data
-            .slice(address + length + tag, shape.matcher.side_width()));
+        packet.side = reg(engine.good.data.slice(described, shape.matcher.side_width()));
         packet.valid = reg_reset(engine.good.valid && hers.s.ready, false);
     }
     generator.gen_addr = hers.m.data.slice(0, address);
     generator.gen_len = hers.m.data.slice(address, length);
     generator.gen_tag = hers.m.data.slice(address + length, tag);
+    if shape.matcher.payload_sum {
+        *generator.gen_sum = hers
+            .m
+            .data
+            .slice(address + length + tag, shape.matcher.sum_width());
+    }
     generator.gen_valid = hers.m.valid;
     hers.m.ready = generator.gen_ready;
     generator.conf = her_gen;

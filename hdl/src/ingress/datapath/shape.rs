@@ -6,6 +6,7 @@ use crate::ingress::dma::{self, DmaShape};
 use crate::ingress::her_gen::HerShape;
 use crate::ingress::pkt_match::MatchShape;
 use crate::ingress::slots::PoolLayout;
+use spinneret_regmap::pspin::packet_size::SIZE_BITS;
 use spinneret_verilog::prelude::*;
 
 /// Beats of a small slot at most; all of them are inspected before a packet starts.
@@ -123,7 +124,7 @@ impl DatapathShape {
         );
         // A burst may be as long as the beats that are inspected anyway.
         let burst_beats = small_beats.max(2).next_power_of_two();
-        let record = tag + matcher.side_width() as u64;
+        let record = tag + (matcher.side_width() + matcher.sum_width()) as u64;
         let dma = inner(&[("tag_width", record), ("burst_beats", burst_beats)]);
         let her = inner(&[
             ("tag_width", tag),
@@ -144,12 +145,16 @@ impl DatapathShape {
             let reason = format!("it must be less than {lengths}: a length has {length} bits");
             return Err(checked.refuse("large_slot_size", reason));
         }
+        if matcher.payload_sum && slots.large_slot_size >> SIZE_BITS != 0 {
+            let reason = format!("it must be less than {} with payload_sum", 1 << SIZE_BITS);
+            return Err(checked.refuse("large_slot_size", reason));
+        }
         Ok(shape)
     }
 
-    /// Width of the tag that goes to the HER generator; before it, a packet's tag is {side band, this}.
+    /// Width of the tag that goes to the HER generator; before it, a packet's tag is {side band, sum, this}.
     pub(super) fn tag(self) -> usize {
-        self.dma.tag - self.matcher.side_width()
+        self.dma.tag - self.matcher.side_width() - self.matcher.sum_width()
     }
 
     /// Beats of a small slot.
@@ -202,4 +207,5 @@ pub(crate) const SIMULATED: &[Variant] = &[
     // The same path that waits for slots instead of dropping packets.
     ENTRY.variant("pspin_ingress_datapath_stall", "large_slots=4 small_slots=8 stall=1"),
     ENTRY.variant("pspin_ingress_datapath_board", "").of_boards(),
+    ENTRY.variant("pspin_ingress_datapath_sum", "payload_sum=1").of_boards(),
 ];

@@ -15,6 +15,7 @@
 //!   {message id, end of message, context id (2 bits)}. `her_size` is the length, `her_xfer_size` the length or
 //!   `transfer_limit`, whichever is less. `her_msgid` is the lowest bits of the message id; with
 //!   `context_in_message_id` it is {further bits of the message id, context that is used (2 bits), its 2 lowest bits}.
+//! - **Sum** (option `payload_sum`): `her_size` is {`gen_sum`, the length in 15 bits}; nothing else changes.
 //! - **Contexts** (`conf_*`) are taken, all together, at the end of every cycle with `conf_valid` 1, and held
 //!   while it is 0. A HER is made of the contexts that are in force in the cycle before it becomes valid, and
 //!   does not change any more. After reset no context is enabled.
@@ -42,6 +43,7 @@ pub(crate) use shape::{ENTRY, SIMULATED};
 
 use crate::COUNTER_WIDTH;
 use crate::stream::ReadySlice;
+use spinneret_regmap::pspin::packet_size::{SIZE_BITS, SUM_BITS};
 use spinneret_verilog::prelude::*;
 
 /// Tells the cluster of every packet, with its execution context. One packet a clock.
@@ -79,7 +81,9 @@ pub struct PspinHerGen {
     pub her_pkts_o: Wire<Out, { COUNTER_WIDTH }>,
     /// Packets dropped because no context served them, modulo 2^32; beyond the public design.
     pub dropped_no_context_o: Wire<Out, { COUNTER_WIDTH }>,
-    front: ReadySlice<{ packet.width }>,
+    /// Sum of the packet's IP payload; only with `payload_sum`.
+    pub gen_sum: Optional<Wire<In, { shape.sum_width() }>, { shape.payload_sum }>,
+    front: ReadySlice<{ packet.width + shape.sum_width() }>,
     table: ContextTable<{ shape }>,
     her_held: Reg<bool, Reset>,
     her_message_id: Reg<{ shape.message_id }>,
@@ -88,6 +92,7 @@ pub struct PspinHerGen {
     her_length: Reg<{ shape.length }>,
     /// Bytes to copy to L1; only if there is a limit, else it is the length.
     her_transfer: Optional<Reg<{ shape.length }>, { shape.transfer_limit().is_some() }>,
+    her_sum: Optional<Reg<{ shape.sum_width() }>, { shape.payload_sum }>,
     her_context: Reg<{ shape.context_width() }>,
     free_held: Reg<bool, Reset>,
     free_address: Reg<{ shape.address }>,
@@ -98,7 +103,12 @@ pub struct PspinHerGen {
 #[kernel(PspinHerGen)]
 fn update() {
     /// A packet's tag has its context lowest, then the end of its message, then its message.
-    front.s.data = cat!(gen_tag.slice(0, shape.tag_bits()), gen_len, gen_addr);
+    let described = cat!(gen_tag.slice(0, shape.tag_bits()), gen_len, gen_addr);
+    front.s.data = if shape.payload_sum {
+        cat!(*gen_sum, described)
+    } else {
+        described
+    };
     front.s.valid = gen_valid;
     gen_ready = front.s.ready;
     /// The packet that is looked up.
@@ -126,6 +136,9 @@ fn update() {
         if let Some(limit) = shape.transfer_limit() {
             *her_transfer = if length > limit { limit } else { length };
         }
+        if shape.payload_sum {
+            *her_sum = front.m.data.slice(packet.width, SUM_BITS);
+        }
         her_context = table.chosen;
         her_message_id = if shape.context_in_message_id {
             let low = HerShape::LOW_ID_BITS;
@@ -150,7 +163,11 @@ fn update() {
     her.msgid = her_message_id;
     her.is_eom = her_end;
     her.addr = her_address;
-    her.size = her_length.resize(shape.address);
+    her.size = if shape.payload_sum {
+        cat!(*her_sum, her_length.resize(SIZE_BITS)).resize(shape.address)
+    } else {
+        her_length.resize(shape.address)
+    };
     let transfer = if shape.transfer_limit().is_some() {
         *her_transfer
     } else {

@@ -169,6 +169,7 @@ impl<M: Model> Bench<M> {
             size: 64,
             copied: 32,
             meta,
+            ..Her::default()
         });
         address
     }

@@ -1,7 +1,8 @@
-use super::slots::{BYTES, PACKET, SOURCE, TASK_WORD, limited};
+use super::slots::{BYTES, PACKET, SIZE_AND_SUM, SOURCE, TASK_WORD, limited};
 use super::{CLUSTER, DriverRange, GRAIN, Given, RANGE, l1_base};
-use crate::hpu::cluster::{HPU, HPUS, OFFSET, SLOT, TASK_SIZE, WORD};
+use crate::hpu::cluster::{HPU, HPUS, OFFSET, SLOT, WORD};
 use crate::stream::StreamIn;
+use spinneret_regmap::pspin::packet_size::SIZE_BITS;
 use spinneret_regmap::pspin::{
     HANDLER_BASE, HANDLER_BYTES, L1_AREA_BYTES, L1_AREAS, SHARED_BYTES, SHARED_SCRATCHPAD,
 };
@@ -16,7 +17,7 @@ const WORDS: [[usize; 2]; 7] = [
         SCRATCHPADS[0] + SHARED_SCRATCHPAD,
         SCRATCHPADS[1] + SHARED_SCRATCHPAD,
     ],
-    [SOURCE, TASK_SIZE],
+    [SOURCE, SIZE_AND_SUM],
     SCRATCHPADS,
     [SCRATCHPADS[0] + 1, SCRATCHPADS[1] + 1],
 ];
@@ -28,7 +29,8 @@ const SHARED: usize = 3;
 /// Bits of a sum of address and bytes.
 const SUM: usize = WORD + 1;
 
-/// Gives ready tasks to idle HPUs, the lowest number first, after setting the ranges that the task may access.
+/// Gives tasks to idle HPUs, the lowest number first, after setting the ranges that the task may access. The last range waits for
+/// the task's packet.
 ///
 /// Ranges are of whole grains. One without bytes is empty, and so is one that does not end below 512 MiB.
 #[module]
@@ -37,8 +39,10 @@ pub struct TaskGiver {
     pub cluster: Wire<In, { CLUSTER }>,
     /// HPUs that wait for a task.
     pub idle: Wire<In, { HPUS }>,
-    /// Slots whose task is ready.
+    /// Slots whose task has all words, and whose copy is under way.
     pub s: StreamIn<{ SLOT }>,
+    /// The packet of the one that was taken last is there.
+    pub is_there: Wire<In, bool>,
     /// {slot, word} of a read.
     pub read: Wire<Out, { SLOT + TASK_WORD }>,
     /// The word, one clock later.
@@ -84,6 +88,7 @@ fn update() {
     let size = first(
         &[
             (is_packet, limited(word).resize(WORD)),
+            (number_1 == 4, word.slice(0, SIZE_BITS).resize(WORD)),
             (is_stack, constant(lit(L1_AREA_BYTES.into(), WORD))),
         ],
         word,
@@ -143,7 +148,7 @@ fn update() {
         slot = s.data;
         step = 0;
         reads = true;
-    } else if reads {
+    } else if reads && (step != 2 * last || is_there) {
         step = step + 1;
         reads = step != 2 * last + 1;
     }

@@ -37,7 +37,7 @@
 //!   2 ((n + 2) L / w + (m + 2) M / v): at most n tasks of at most L clocks are under way in the one with weight w, m of at most M in the one
 //!   with v, from their choice on; L / w and M / v are at least 4096. So none starves. The next step is chosen in advance, and a context that comes later does not replace it.
 //! - **Settings** are in force for tasks that end later. Weights are 1 after power-up; a reset keeps them. It clears the counters.
-//! - **Timing:** 26 clocks for a HER, which is taken in the last one. 27 clocks for a task, of whose words one leaves a clock. An
+//! - **Timing:** 23 clocks for a HER, which is taken in the last one. Its first task may leave from 12 clocks before that on. 27 clocks for a task, of whose words one leaves a clock. An
 //!   event (a packet comes, a step of a queue, a task has ended) takes 4 clocks; the kinds take turns. From one step to the next there are
 //!   at least as many clocks as contexts, and 8; from the end of a task to that of the next, half as many on average.
 //! - **Backpressure:** tasks and feedback leave one after another, feedback first. A cluster with room must take all words of a
