@@ -220,15 +220,13 @@ fn us(clocks: u64) -> f64 {
 }
 
 fn config(clusters: usize) -> NicConfig {
-    let plain = NicConfig::default();
+    let plain = NicConfig::with(Backend::Rtl);
     NicConfig {
-        backend: Backend::Rtl,
         cluster: Config {
             clusters,
             ..plain.cluster.clone()
         },
         core_ps: PERIOD_PS,
-        cluster_ps: PERIOD_PS,
         ..plain
     }
 }

@@ -187,6 +187,15 @@ impl<D: Device> Context<D> {
         })
     }
 
+    /// Sets a counter of handlers to 0. A value that a handler pushes meanwhile may be lost.
+    ///
+    /// # Errors
+    /// As [`handler_counter`](Self::handler_counter).
+    pub fn clear_handler_counter(&self, index: u32) -> Result<(), Error> {
+        let offset = HOST_DATA_COUNTERS + 8 * index.min(HANDLER_COUNTERS);
+        self.variable(HOST_DATA)?.store(offset, 0_u64)
+    }
+
     /// Closes the context, and reports errors; dropping it ignores them.
     ///
     /// # Errors

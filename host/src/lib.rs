@@ -28,6 +28,7 @@
 
 mod context;
 mod control;
+mod counters;
 pub mod device;
 mod error;
 mod memory;
@@ -37,6 +38,7 @@ pub mod slmp;
 mod tenants;
 
 pub use context::{Context, HANDLER_COUNTERS, HOST_DATA_COUNTERS, ProgramNotes};
+pub use counters::CounterQueue;
 pub use device::{
     Address, Device, DeviceError, ManagedContext, Manager, OpenDevice, SharedMemory, chardev, vfio,
 };

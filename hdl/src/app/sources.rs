@@ -11,20 +11,19 @@ use std::fmt;
 use thiserror::Error;
 
 /// The source of the cluster.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Cluster {
+    /// Ours.
+    Spinneret,
     /// PsPIN; its sources come from the user.
-    #[default]
     Pspin,
     /// Our stand-in, whose sources are among these.
     Stub,
-    /// Ours.
-    Spinneret,
 }
 
 impl Cluster {
-    /// All; the first is the default.
-    pub const ALL: [Self; 3] = [Self::Pspin, Self::Stub, Self::Spinneret];
+    /// All; boards have the first unless another one is asked for.
+    pub const ALL: [Self; 3] = [Self::Spinneret, Self::Pspin, Self::Stub];
 
     /// The name on the command line.
     pub fn name(self) -> &'static str {

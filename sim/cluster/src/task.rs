@@ -56,7 +56,8 @@ pub struct Feedback {
 
 impl Meta {
     /// The context in clusters of that number: where they have fewer than scratchpads, the last scratchpad is the shared data.
-    pub(crate) fn on(mut self, clusters: usize) -> Self {
+    #[must_use]
+    pub fn on(mut self, clusters: usize) -> Self {
         let unused = &mut self.scratchpads[SHARED_SCRATCHPAD];
         if clusters <= SHARED_SCRATCHPAD && unused[1] != 0 {
             self.shared = std::mem::take(unused);
@@ -110,6 +111,11 @@ impl Task {
         for (number, [address, bytes]) in self.scratchpads().into_iter().enumerate() {
             words[SCRATCHPAD_WORDS + number] = address;
             words[SCRATCHPAD_WORDS + SCRATCHPADS + number] = bytes;
+        }
+        let [address, bytes] = meta.shared;
+        if bytes != 0 {
+            words[SCRATCHPAD_WORDS + SHARED_SCRATCHPAD] = address;
+            words[SCRATCHPAD_WORDS + SCRATCHPADS + SHARED_SCRATCHPAD] = bytes;
         }
         let (host, bytes) = meta.host_memory;
         words[14..17].copy_from_slice(&[(host >> 32) as u32, host as u32, bytes]);

@@ -132,7 +132,6 @@ fn update() {
     }
     l1.line = line;
     driver.cluster = number.resize(CLUSTER);
-    driver.shared_end = pspin::HANDLER_BASE + pspin::SHARED_BYTES;
     driver.budget = budget;
     driver.task = task;
     finished = driver.finished;

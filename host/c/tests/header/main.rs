@@ -32,7 +32,7 @@ const VERSION: &str = concat!(
 const HEADER: Header = Header {
     folder: env!("CARGO_MANIFEST_DIR"),
     path: "../include/spinneret.h",
-    sources: &["ffi", "nic", "context", "memory", "slmp"],
+    sources: &["ffi", "nic", "context", "memory", "addresses", "slmp"],
     introduction: INTRODUCTION,
     guard: "SPINNERET_H",
     includes: [&["stddef.h", "stdint.h"], &[]],

@@ -52,6 +52,20 @@ impl Default for NicConfig {
 }
 
 impl NicConfig {
+    /// The default with these clusters: spinneret's own have the clock of everything else.
+    pub fn with(backend: Backend) -> Self {
+        let default = Self::default();
+        let cluster_ps = match backend {
+            Backend::Model => default.cluster_ps,
+            Backend::Rtl => default.core_ps,
+        };
+        Self {
+            backend,
+            cluster_ps,
+            ..default
+        }
+    }
+
     /// Refuses an option that only the model of the cluster allows.
     ///
     /// # Errors

@@ -6,7 +6,7 @@ use super::{
 use spinneret_hdl::hpu::cluster::TaskEnd;
 use spinneret_isa::cause;
 use spinneret_regmap::pspin::{
-    HANDLER_BASE, L1_AREA_BYTES, L1_AREAS, L1_PACKETS, driver as register, l1_address,
+    HANDLER_BASE, HANDLER_BYTES, L1_AREA_BYTES, L1_AREAS, L1_PACKETS, driver as register, l1_address,
 };
 use spinneret_sim::prelude::*;
 
@@ -223,6 +223,7 @@ impl<M: Model> Bench<M> {
         }
         let (task, to, next, at) = self.giving.as_mut().expect("a task is given");
         let words = task.words;
+        let memory = HANDLER_BASE..HANDLER_BASE + HANDLER_BYTES;
         let [address, bytes] = match number {
             0 => [words[4], words[5].min(SLOT_BYTES)],
             1 => [
@@ -230,6 +231,7 @@ impl<M: Model> Bench<M> {
                 L1_AREA_BYTES,
             ],
             2 => [words[2], words[3]],
+            3 if words[13] != 0 && memory.contains(&words[9]) => [words[9], words[13]],
             3 => [HANDLER_BASE, SHARED_END - HANDLER_BASE],
             4 => [words[17], words[20]],
             _ => [words[number + 1], words[number + 5]],

@@ -17,8 +17,8 @@
 //!   `load` counts them from their first word on. Slot s has its packet at `L1_PACKETS` + 3264 s of the cluster's L1.
 //! - **Packets** are copied in order: as many bytes as word 5 says, 3264 at most. The task is ready with its copy, failed or not.
 //! - **Giving:** ready tasks go in order to the lowest idle HPU: one that has read register 0 since its last task, of which nothing is under way.
-//!   Before it sees its task, its ranges are set: 0 packet in L1 (what was copied), 1 stack area, 2 handler memory, 3 shared data up to `shared_end`,
-//!   4 packet in L2, 5 and 6 scratchpads 0 and 1, in grains of 64 bytes. A range without bytes, or beyond 512 MiB, is empty.
+//!   Before it sees its task, its ranges are set: 0 packet in L1 (what was copied), 1 stack area, 2 handler memory, 3 the program's shared data
+//!   (words 9 and 13; the first 64 KiB of handler memory if these name none of it), 4 packet in L2, 5 and 6 scratchpads 0 and 1, in grains of 64 bytes. A range without bytes, or beyond 512 MiB, is empty.
 //! - **Registers** are those of [`spinneret_regmap::pspin::driver`] and [`dma`](spinneret_regmap::pspin::dma). Those below `TASK_END` wait while no task is held.
 //!   Task words are loads. `DOORBELL` ends the task with any access, and a store to `ERROR` notes that it fails and reports it by `fault`; both are refused in
 //!   user mode. A store to `WAIT` waits for the command of that number, a load gives the number of open ones; `TEST` is 1 if the command of the number that was stored
@@ -123,8 +123,6 @@ fn slot_address(cluster: Sig, slot: Sig) -> Sig {
 pub struct ClusterDriver {
     /// Number of the cluster.
     pub cluster: Wire<In, { CLUSTER }>,
-    /// End of shared data in handler memory: its address.
-    pub shared_end: Wire<In, { WORD }>,
     /// Budgets of contexts: clocks that a task may take; 0: any number.
     pub budget: ContextSettingIn<{ shape.context() }, { WORD }>,
     /// Tasks.
@@ -175,7 +173,6 @@ fn update() {
     slots.copied = copies.packet_done;
     giver.s = slots.m;
     giver.cluster = cluster;
-    giver.shared_end = shared_end;
     giver.idle = tasks.idle;
     slots.read[0] = cat!(tasks.access_slot, accesses.m.offset.slice(2, TASK_WORD));
     slots.read[1] = giver.read;

@@ -5,7 +5,7 @@ use super::{
     ADDRESS_WORD, COPIED_WORD, HANDLER_WORDS, HOST_ADDRESS, INDEX, PacketOut, SIZE_WORD, SchedulerShape,
 };
 use crate::ingress::her_gen::HerIn;
-use spinneret_regmap::pspin::{L1_SCRATCHPADS, l1_address};
+use spinneret_regmap::pspin::{L1_SCRATCHPADS, SHARED_SCRATCHPAD, l1_address};
 use spinneret_verilog::prelude::*;
 
 /// Words of a HER.
@@ -88,10 +88,16 @@ fn update() {
     packet.has_payload = reg(meta.ph_addr.any());
     packet.has_completion = reg(meta.th_addr.any());
 
-    /// The word, and what is added to the address of a scratchpad that exists.
+    /// The word, and what is added to the address of a scratchpad that exists. With few clusters, the last one is shared data.
     let all: Vec<Sig> = words.iter().rev().map(|(_, word)| *word).collect();
     let word = reg(cat_all(&all).at(cat!(position, lit(0, 5)), WORD));
-    let bases = (0..).zip(&scratchpads).map(|(number, [_, size])| {
+    let has_shared = shape.clusters <= SHARED_SCRATCHPAD;
+    let pads = &scratchpads[..if has_shared {
+        SHARED_SCRATCHPAD
+    } else {
+        scratchpads.len()
+    }];
+    let bases = (0..).zip(pads).map(|(number, [_, size])| {
         let base = l1_address(number, L1_SCRATCHPADS);
         (
             position == number as u64 && size.any(),
