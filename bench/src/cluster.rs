@@ -19,17 +19,16 @@ use spinneret_table::{figures, say};
 const HPUS: usize = 8;
 /// Period of both clocks: 250 MHz.
 const PERIOD_PS: u64 = 4_000;
-/// Clusters, a handler that answers, its traffic, and bars: millions of packets a second, microseconds of a handler.
-type Ping = (usize, &'static str, &'static str, Option<f64>, Option<f64>);
+/// Handlers that answer.
 const PINGS: &[Ping] = &[
-    (2, "udp_ping", "udp,size=64", Some(6.0), None),
-    (2, "udp_ping", "udp,size=1500", None, None),
-    (2, "icmp_ping", "icmp,size=64", Some(2.5), None),
-    (2, "icmp_ping", "icmp,size=98", None, Some(5.0)),
-    (2, "icmp_ping", "icmp,size=1500", None, Some(58.0)),
-    (8, "udp_ping", "udp,size=64", None, None),
-    (8, "udp_ping", "udp,size=1500", None, None),
-    (8, "icmp_ping", "icmp,size=64", None, None),
+    Ping::new(2, "udp_ping", "udp,size=64").at_least(6.0),
+    Ping::new(2, "udp_ping", "udp,size=1500"),
+    Ping::new(2, "icmp_ping", "icmp,size=64").at_least(2.5),
+    Ping::new(2, "icmp_ping", "icmp,size=98").within(5.0),
+    Ping::new(2, "icmp_ping", "icmp,size=1500").within(58.0),
+    Ping::new(8, "udp_ping", "udp,size=64"),
+    Ping::new(8, "udp_ping", "udp,size=1500"),
+    Ping::new(8, "icmp_ping", "icmp,size=64"),
 ];
 /// Most clocks from the last beat of a request to the reply on the wire, for the first of [`PINGS`].
 const REPLY_CLOCKS: f64 = 400.0;
@@ -45,6 +44,43 @@ const ANSWERED: [(usize, f64); 2] = [(2, 40.0), (8, 99.0)];
 const FULL_LOAD: &str = "udp,size=60..1500";
 /// Requests one by one before the one that is measured.
 const WARM: u32 = 4;
+
+/// A handler that answers, its traffic, and bars.
+struct Ping {
+    clusters: usize,
+    handler: &'static str,
+    traffic: &'static str,
+    /// Least rate in millions of packets a second.
+    mpps: Option<f64>,
+    /// Most microseconds of the handler.
+    handler_us: Option<f64>,
+}
+
+impl Ping {
+    const fn new(clusters: usize, handler: &'static str, traffic: &'static str) -> Self {
+        Self {
+            clusters,
+            handler,
+            traffic,
+            mpps: None,
+            handler_us: None,
+        }
+    }
+
+    const fn at_least(self, mpps: f64) -> Self {
+        Self {
+            mpps: Some(mpps),
+            ..self
+        }
+    }
+
+    const fn within(self, handler_us: f64) -> Self {
+        Self {
+            handler_us: Some(handler_us),
+            ..self
+        }
+    }
+}
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
@@ -73,15 +109,18 @@ pub(crate) fn run(arguments: &Arguments, bars: &mut Bars) -> Result<Value> {
     let mut hold = |what: String, bar: String, value: f64, is_kept: bool| {
         kept.add_row(bars.row([what, bar, format!("{value:.2}")], is_kept));
     };
-    for (clusters, handler, traffic, rate, time) in PINGS {
-        let recipe: Recipe = traffic.parse()?;
-        let config = config(*clusters);
+    for (number, ping) in PINGS.iter().enumerate() {
+        let Ping {
+            clusters, handler, ..
+        } = *ping;
+        let recipe: Recipe = ping.traffic.parse()?;
+        let config = config(clusters);
         let alone = alone(handler, &recipe, config.clone())?;
         let mpps = under_load(handler, &recipe, arguments.clocks, config)?;
         let hpus = clusters * HPUS;
         let bytes = recipe.frame(0).len();
         sheet.add([
-            (*handler).into(),
+            handler.into(),
             Cell::Count(hpus as u64),
             Cell::Count(bytes as u64),
             Cell::Count(alone.start),
@@ -90,24 +129,24 @@ pub(crate) fn run(arguments: &Arguments, bars: &mut Bars) -> Result<Value> {
             Cell::Number(mpps, 2),
         ]);
         let name = format!("{handler}, {hpus} HPUs, {bytes} bytes");
-        if let Some(rate) = rate {
+        if let Some(rate) = ping.mpps {
             hold(
                 format!("{name}, million packets/s"),
                 format!(">= {rate}"),
                 mpps,
-                mpps >= *rate,
+                mpps >= rate,
             );
         }
-        if let Some(time) = time {
+        if let Some(time) = ping.handler_us {
             let own = us(alone.handler);
             hold(
                 format!("{name}, handler, us"),
                 format!("<= {time}"),
                 own,
-                own <= *time,
+                own <= time,
             );
         }
-        if (*clusters, *handler, *traffic) == (PINGS[0].0, PINGS[0].1, PINGS[0].2) {
+        if number == 0 {
             let [start, reply] = [us(alone.start), alone.reply as f64];
             hold(
                 "HER to the first access to the task, us".into(),
