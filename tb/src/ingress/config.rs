@@ -23,6 +23,8 @@ pub struct Setup {
     pub her_message_id_bits: u32,
     /// Whether bits 3:2 of that are the context.
     pub context_in_message_id: bool,
+    /// Whether contexts can have a bound of slots.
+    pub slot_bounds: bool,
     /// The slots of the packet buffer.
     pub slots: SlotMap,
     /// Beats of matched frames that can wait for the bus.
@@ -63,6 +65,7 @@ impl Setup {
             matcher: parameters.matcher(),
             her_message_id_bits: get("her_message_id_width") as u32,
             context_in_message_id: get("context_in_message_id") == 1,
+            slot_bounds: get("slot_bounds") == 1,
             slots: SlotMap::new(
                 get("buffer_base"),
                 (get("large_slot_size"), get("large_slots")),
@@ -264,6 +267,7 @@ mod tests {
             matcher: MatcherParams::REFERENCE,
             her_message_id_bits: 32,
             context_in_message_id: false,
+            slot_bounds: false,
             slots: SlotMap::new(0x1c10_0000, (1536, 256), (128, 1024)),
             queue_beats: 64,
             packets: 128,
@@ -277,6 +281,7 @@ mod tests {
             matcher: MatcherParams::BOARD,
             her_message_id_bits: 10,
             context_in_message_id: true,
+            slot_bounds: true,
             queue_beats: 2048,
             ..reference
         };

@@ -1,6 +1,6 @@
 //! The reference model: what becomes of packets, and who writes into which slot.
 
-use super::config::{Contexts, FIELDS, Setup};
+use super::config::{CONTEXTS, Contexts, FIELDS, Setup};
 use super::packet::Packet;
 use super::slots::{Cause, Class, Drops, Slot, SlotMap};
 use crate::pkt_match::folded;
@@ -46,6 +46,8 @@ pub(super) struct Model {
     setup: Setup,
     matcher: ReferenceMatcher,
     contexts: Option<Contexts>,
+    /// Most slots of each context; 0: no bound.
+    pub(super) bounds: [u16; CONTEXTS],
     /// Whether room and a slot are guaranteed for every packet.
     pub(super) uncongested: bool,
     matched: VecDeque<Matched>,
@@ -59,6 +61,7 @@ impl Model {
             setup,
             matcher: matcher.unwrap_or_else(|error| panic!("{error}")),
             contexts: None,
+            bounds: [0; CONTEXTS],
             uncongested,
             matched: VecDeque::new(),
             predicted: Prediction::default(),
@@ -131,7 +134,8 @@ impl Model {
         let cause = if used.error {
             Some(Cause::WriteError)
         } else {
-            matched.cause
+            let bounded = matched.context.filter(|context| self.bounds[*context] > 0);
+            matched.cause.or(bounded.map(|_| Cause::Bound))
         };
         let Some(cause) = cause else {
             let bytes = matched.packet.length();

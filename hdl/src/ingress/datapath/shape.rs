@@ -157,6 +157,15 @@ impl DatapathShape {
         self.dma.tag - self.matcher.side_width() - self.matcher.sum_width()
     }
 
+    /// Bits that are kept of a slot of the cluster: its context; 0 without bounds.
+    pub(super) fn context(self) -> usize {
+        if self.her.slot_bounds {
+            HerShape::CONTEXT_BITS
+        } else {
+            0
+        }
+    }
+
     /// Beats of a small slot.
     pub(super) fn small_beats(self) -> usize {
         self.slots.small_slot_size as usize / self.dma.beat().keep.width
@@ -202,7 +211,7 @@ pub(crate) const SIMULATED: &[Variant] = &[
     ENTRY.variant(
         "pspin_ingress_datapath_small",
         "data_width=128 inspected_bytes=64 buffer_frames=0 length_width=16 buffer_base=0x1c100400 large_slot_size=9664 large_slots=5 small_slot_size=192 \
-         small_slots=11 bursts=4 her_queue=2 free_queue=2 queue_beats=1024 packets=8 her_message_id_width=10 context_in_message_id=1",
+         small_slots=11 bursts=4 her_queue=2 free_queue=2 queue_beats=1024 packets=8 her_message_id_width=10 context_in_message_id=1 slot_bounds=1",
     ),
     // The same path that waits for slots instead of dropping packets.
     ENTRY.variant("pspin_ingress_datapath_stall", "large_slots=4 small_slots=8 stall=1"),

@@ -21,6 +21,8 @@
 //!   does not change any more. After reset no context is enabled.
 //! - **Disabled contexts**: a packet of a context that is disabled or does not exist is served by context 0.
 //!   If that is disabled too, the packet is dropped: its address leaves at `m_free`, and it is counted.
+//! - **Bounds**: with `slot_bounds`, a packet whose context is `full` is dropped: its address leaves at `m_free` with a bit of
+//!   `m_free_full`. It is not counted here. `enters` tells the context of each packet that becomes a HER, one clock before the HER is there.
 //! - **Throughput**: one packet a clock.
 //! - **Latency**: packet to `her_valid` or `m_free_valid` 1 clock.
 //! - **Backpressure**: `her` and `m_free` hold one element each. A packet waits while the one that it goes to
@@ -83,6 +85,14 @@ pub struct PspinHerGen {
     pub dropped_no_context_o: Wire<Out, { COUNTER_WIDTH }>,
     /// Sum of the packet's IP payload; only with `payload_sum`.
     pub gen_sum: Optional<Wire<In, { shape.sum_width() }>, { shape.payload_sum }>,
+    /// Bit n: context n gets no packets; this and all below only with `slot_bounds`.
+    pub full: Optional<Wire<In, { shape.contexts }>, { shape.slot_bounds }>,
+    /// Bit n: a packet of context n becomes a HER.
+    pub enters: Optional<Wire<Out, { shape.contexts }>, { shape.slot_bounds }>,
+    /// Context of the HER that is there.
+    pub her_owner: Optional<Wire<Out, { HerShape::CONTEXT_BITS }>, { shape.slot_bounds }>,
+    /// Bit n: the packet at `m_free` is of context n, which was full; 0: no context serves it.
+    pub m_free_full: Optional<Wire<Out, { shape.contexts }>, { shape.slot_bounds }>,
     front: ReadySlice<{ packet.width + shape.sum_width() }>,
     table: ContextTable<{ shape }>,
     her_held: Reg<bool, Reset>,
@@ -94,10 +104,18 @@ pub struct PspinHerGen {
     her_transfer: Optional<Reg<{ shape.length }>, { shape.transfer_limit().is_some() }>,
     her_sum: Optional<Reg<{ shape.sum_width() }>, { shape.payload_sum }>,
     her_context: Reg<{ shape.context_width() }>,
+    her_used: Optional<Reg<{ HerShape::CONTEXT_BITS }>, { shape.slot_bounds }>,
     free_held: Reg<bool, Reset>,
     free_address: Reg<{ shape.address }>,
+    free_full: Optional<Reg<{ shape.contexts }>, { shape.slot_bounds }>,
     her_count: Reg<{ COUNTER_WIDTH }, Reset>,
     drop_count: Reg<{ COUNTER_WIDTH }, Reset>,
+}
+
+/// A bit for each context: that of one of them, if there is one.
+#[kernel]
+fn contexts_of(number: Sig, exists: Sig<bool>, contexts: usize) -> Sig {
+    word_of((0..contexts).map(|context| exists && number == context))
 }
 
 #[kernel(PspinHerGen)]
@@ -120,12 +138,16 @@ fn update() {
     table.load = conf_valid;
     table.ctx_enabled = conf_ctx_enabled;
     table.wanted = front.m.data.field(packet.context_number);
+    let mut serves = table.found;
+    if shape.slot_bounds {
+        serves = table.found && !full.resize(1 << HerShape::CONTEXT_BITS)[table.used];
+    }
     /// The output that it goes to is free, or empties in this cycle.
     let her_free = !her_held || her.ready;
     let free_free = !free_held || m_free_ready;
     /// It goes there in this cycle.
-    let to_her = front.m.valid && table.found && her_free;
-    let to_free = front.m.valid && !table.found && free_free;
+    let to_her = front.m.valid && serves && her_free;
+    let to_free = front.m.valid && !serves && free_free;
     front.m.ready = to_her || to_free;
     /// The registers follow the packet while they are free, whether it goes there or not.
     if her_free {
@@ -140,6 +162,9 @@ fn update() {
             *her_sum = front.m.data.slice(packet.width, SUM_BITS);
         }
         her_context = table.chosen;
+        if shape.slot_bounds {
+            *her_used = table.used;
+        }
         her_message_id = if shape.context_in_message_id {
             let low = HerShape::LOW_ID_BITS;
             let above = shape.her_id_bits() - low;
@@ -151,11 +176,21 @@ fn update() {
     if free_free {
         free_held = to_free;
         free_address = address;
+        if shape.slot_bounds {
+            *free_full = contexts_of(table.used, table.found, shape.contexts);
+        }
     }
     if her_held && her.ready {
         her_count = her_count + 1;
     }
-    if to_free {
+    let mut unserved = to_free;
+    if shape.slot_bounds {
+        unserved = to_free && !table.found;
+        *enters = contexts_of(table.used, to_her, shape.contexts);
+        *m_free_full = *free_full;
+        *her_owner = *her_used;
+    }
+    if unserved {
         drop_count = drop_count + 1;
     }
     /// Outputs.

@@ -35,6 +35,9 @@ pub struct HerShape {
     /// 1: bits 3:2 of a HER's message id are its context, between those of the id, so that contexts share no queue.
     #[parameter(0, board = 1)]
     pub context_in_message_id: bool,
+    /// 1: packets of a context that is at its bound of slots are dropped.
+    #[parameter(0, board = 1)]
+    pub slot_bounds: bool,
     /// Most bytes of a packet that the cluster copies to L1; 0: all of it.
     #[parameter(0, range = 0..=u32::MAX)]
     transfer_limit: u64,
@@ -45,7 +48,7 @@ pub struct HerShape {
 
 impl HerShape {
     /// Bits of a context's number.
-    pub(super) const CONTEXT_BITS: usize = CONTEXT_BITS as usize;
+    pub const CONTEXT_BITS: usize = CONTEXT_BITS as usize;
     /// Lowest bits of a message's id, which stay lowest if its HER has the context as well.
     pub(super) const LOW_ID_BITS: usize = ID_BITS as usize;
 
