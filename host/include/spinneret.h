@@ -250,6 +250,28 @@ typedef struct spinneret_slmp_options {
     uint64_t bits_per_second;
 } spinneret_slmp_options;
 
+/**
+ * HPU time that a context has used since the clusters were reset.
+ */
+typedef struct spinneret_usage {
+    /**
+     * Clocks that its handlers took.
+     */
+    uint64_t clocks;
+    /**
+     * Handlers that have ended, modulo 2^32.
+     */
+    uint32_t handlers;
+    /**
+     * Handlers that were stopped because they used up their budget.
+     */
+    uint32_t budget_ends;
+    /**
+     * Handlers that failed, those that used up their budget among them.
+     */
+    uint32_t failures;
+} spinneret_usage;
+
 #ifdef __cplusplus
 extern "C" {
 #endif // __cplusplus
@@ -387,6 +409,20 @@ int spinneret_close_context(struct spinneret_context *context);
  * rules can be read.
  */
 int spinneret_set_rules(struct spinneret_context *context, const struct spinneret_ruleset *rules);
+
+/**
+ * Sets the share of a context in HPU time, which only spinneret's own clusters have: its weight, 1 to 15, relative to those of
+ * other contexts, and the clocks after which a handler is stopped (0: never).
+ */
+int spinneret_set_share(struct spinneret_context *context,
+                        uint32_t weight,
+                        uint32_t budget);
+
+/**
+ * Reads the HPU time that a context has used, which only spinneret's own clusters count.
+ * The result is written to usage.
+ */
+int spinneret_get_usage(struct spinneret_context *context, struct spinneret_usage *usage);
 
 /**
  * Reads a counter that handlers update with push_counter(&__host_data.counters[index], value): the sum of the values,

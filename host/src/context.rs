@@ -6,6 +6,7 @@ use crate::error::{Error, ErrorKind, In as _};
 use crate::memory::{HandlerMemory, HostMemory};
 use crate::nic::{Counter, Nic, State};
 use crate::options::Options;
+use crate::share::{Share, Usage};
 use crate::tenants::{Opened, Owner, Request};
 use spinneret_program::{Program, Variable};
 use spinneret_rules::Ruleset;
@@ -127,6 +128,26 @@ impl<D: Device> Context<D> {
         self.nic
             .set_ruleset(self.opened.number, rules)
             .of("Context::set_ruleset", self.opened.number)
+    }
+
+    /// Sets its share of HPU time. A context that is opened has the default one, or that of `spinneret serve --weights`.
+    ///
+    /// # Errors
+    /// The clusters have no shares, or the share is more than this process may have.
+    pub fn set_share(&self, share: Share) -> Result<(), Error> {
+        self.nic
+            .set_share(self.opened.number, share)
+            .of("Context::set_share", self.opened.number)
+    }
+
+    /// Reads the HPU time that contexts of its number have used since the clusters were reset.
+    ///
+    /// # Errors
+    /// The clusters have no shares, or the NIC does not answer.
+    pub fn usage(&self) -> Result<Usage, Error> {
+        self.nic
+            .usage(self.opened.number)
+            .of("Context::usage", self.opened.number)
     }
 
     /// Returns the host memory that its handlers and this program share.

@@ -34,6 +34,7 @@ mod error;
 mod memory;
 mod nic;
 mod options;
+mod share;
 pub mod slmp;
 mod tenants;
 
@@ -46,6 +47,7 @@ pub use error::{Error, ErrorKind};
 pub use memory::{HandlerMemory, HostMemory, Word};
 pub use nic::{Counter, Counters, Lines, NOTHING_PRINTED, Nic, NicGuard, Printed, Stdout, harmless};
 pub use options::Options;
+pub use share::{Share, Usage};
 pub use spinneret_program::{Code, Program, ProgramError, Stage};
 pub use spinneret_regmap::matching::Rule;
 pub use spinneret_rules::{

@@ -3,7 +3,9 @@
 use crate::addresses;
 use crate::ffi::{self, Failure, Kind, Object, SPINNERET_OK, check_place, guarded, put, text};
 use crate::nic::{OpenNic, spinneret_nic};
-use spinneret_host::{Context, CounterQueue, Join, MatcherParams, Options, Program, Rule, RuleFile, Ruleset};
+use spinneret_host::{
+    Context, CounterQueue, Join, MatcherParams, Options, Program, Rule, RuleFile, Ruleset, Share, Usage,
+};
 use spinneret_rpc::BackgroundService;
 use std::ffi::{c_char, c_int};
 use std::path::Path;
@@ -186,6 +188,61 @@ pub unsafe extern "C" fn spinneret_set_rules(
         let open: Arc<OpenContext> = ffi::get(context)?;
         // SAFETY: the caller promises that they can be read.
         open.context.set_ruleset(&unsafe { ruleset(rules) }?)?;
+        Ok(SPINNERET_OK)
+    })
+}
+
+/// Sets the share of a context in HPU time, which only spinneret's own clusters have: its weight, 1 to 15, relative to those of
+/// other contexts, and the clocks after which a handler is stopped (0: never).
+#[unsafe(no_mangle)]
+pub extern "C" fn spinneret_set_share(context: *mut spinneret_context, weight: u32, budget: u32) -> c_int {
+    guarded(|| {
+        let open: Arc<OpenContext> = ffi::get(context)?;
+        open.context.set_share(Share { weight, budget })?;
+        Ok(SPINNERET_OK)
+    })
+}
+
+/// HPU time that a context has used since the clusters were reset.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct spinneret_usage {
+    /// Clocks that its handlers took.
+    pub clocks: u64,
+    /// Handlers that have ended, modulo 2^32.
+    pub handlers: u32,
+    /// Handlers that were stopped because they used up their budget.
+    pub budget_ends: u32,
+    /// Handlers that failed, those that used up their budget among them.
+    pub failures: u32,
+}
+
+/// Reads the HPU time that a context has used, which only spinneret's own clusters count.
+///
+/// # Safety
+/// The result is written to `usage`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn spinneret_get_usage(
+    context: *mut spinneret_context,
+    usage: *mut spinneret_usage,
+) -> c_int {
+    guarded(|| {
+        let open: Arc<OpenContext> = ffi::get(context)?;
+        check_place(usage, "usage")?;
+        let Usage {
+            handlers,
+            clocks,
+            budget_ends,
+            failures,
+        } = open.context.usage()?;
+        let used = spinneret_usage {
+            clocks,
+            handlers,
+            budget_ends,
+            failures,
+        };
+        // SAFETY: the caller promises the place.
+        unsafe { put(usage, "usage", used) }?;
         Ok(SPINNERET_OK)
     })
 }

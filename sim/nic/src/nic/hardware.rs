@@ -3,7 +3,7 @@
 use super::{Nic, NicError};
 use crate::models::SpinneretApp;
 use spinneret_cluster::task::Task;
-use spinneret_cluster::{Cluster, Event, HpuId, Profile, Program, TraceEntry};
+use spinneret_cluster::{Cluster, Event, HpuId, Profile, Program, Segment, TraceEntry};
 use spinneret_sim::model::{Instance, Model, ModelError, PortInfo};
 use std::cell::RefMut;
 use std::fmt;
@@ -192,8 +192,8 @@ pub trait ClusterBackend: fmt::Debug {
         None
     }
 
-    /// Writes to memory directly, while the cluster runs; returns false if it has to go through the BAR.
-    fn write(&mut self, _address: u32, _bytes: &[u8]) -> bool {
+    /// Writes segments to memory directly, while the cluster runs; returns false if it has to go through the BAR.
+    fn write(&mut self, _dut: &mut Instance, _segments: &[Segment]) -> bool {
         false
     }
 

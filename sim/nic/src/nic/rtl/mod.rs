@@ -23,7 +23,7 @@ use super::{ClusterBackend, Hardware, Names, NicError};
 use crate::terminal::tell;
 use memories::Memories;
 use observer::Observer;
-use spinneret_cluster::{Event, Profile, Program, TraceEntry};
+use spinneret_cluster::{Config, Event, Profile, Program, Segment, TraceEntry};
 use spinneret_sim::agent::Agent;
 use spinneret_sim::model::{Direction, Instance, Model, ModelError, PortInfo};
 use spinneret_sim::simulation::Simulation;
@@ -201,7 +201,11 @@ impl ClusterBackend for RtlBackend {
 
     fn load(&mut self, dut: &mut Instance, program: &Program) -> bool {
         self.state.borrow_mut().set_program(program);
-        self.memories.load(dut, program)
+        self.memories.write(dut, &program.segments)
+    }
+
+    fn write(&mut self, dut: &mut Instance, segments: &[Segment]) -> bool {
+        self.memories.write(dut, segments)
     }
 
     fn peek(&self, dut: &mut Instance, address: u32, bytes: u32) -> Option<Vec<u8>> {
