@@ -46,8 +46,13 @@ fn handlers_of(source: &str) -> (TempDir, PathBuf) {
     (folder, elf)
 }
 
-/// Packets for the programs.
-const PACKETS: [&str; 2] = ["--generate", "udp,dport=7000,size=100,rate=20Mbps"];
+/// Packets for the programs; handlers may wait for the host as long as this machine is slow.
+const PACKETS: [&str; 4] = [
+    "--watchdog",
+    "1000000000000",
+    "--generate",
+    "udp,dport=7000,size=100,rate=2Mbps",
+];
 
 #[test]
 fn listing_1_sends_each_udp_packet_back() {
@@ -113,9 +118,12 @@ fn values_that_the_host_does_not_read_are_counted_as_lost() {
     let folder = ok(tempfile::tempdir());
     let slow = program(&folder, "slow");
     let (_handlers, elf) = handlers_of(include_str!("fpspin/handlers.c"));
-    let server = Served::start(&[], &PACKETS);
+    let server = Served::start(
+        &[],
+        &["--generate", "udp,dport=7000,size=100,rate=20Mbps,count=60"],
+    );
     let mut run = Command::new(slow);
-    let output = succeeds(run.arg(&elf).env("FPSPIN_DEVICE", server.name()));
+    let output = succeeds(run.arg(&elf).arg("60").env("FPSPIN_DEVICE", server.name()));
     let printed = String::from_utf8_lossy(&output.stdout);
     assert!(printed.ends_with("all read or counted as lost\n"), "{printed}");
 }
@@ -128,7 +136,7 @@ fn a_nic_that_disappears_is_told_once() {
     let (_handlers, elf) = handlers_of(include_str!("fpspin/handlers.c"));
     let server = Served::start(&[], &[]);
     let mut run = Command::new(slow);
-    run.arg(&elf).arg("waits").env("FPSPIN_DEVICE", server.name());
+    run.arg(&elf).arg("0").env("FPSPIN_DEVICE", server.name());
     let process = crate::kit::Process::start(&mut run);
     process.says("the context is open");
     server.process.kill();
