@@ -54,13 +54,44 @@ const PACKETS: [&str; 4] = [
     "udp,dport=7000,size=100,rate=2Mbps",
 ];
 
+/// A folder with `build/listing2` and `build/pingpong.elf`. The program is built by `cc` with `pkg-config`, from a folder as
+/// `./dev install` makes it.
+pub(crate) fn listing_2() -> TempDir {
+    let folder = ok(tempfile::tempdir());
+    let installed = folder.path().join("installed");
+    let packages = installed.join("lib/pkgconfig");
+    ok(std::fs::create_dir_all(&packages));
+    ok(std::fs::create_dir_all(installed.join("include/fpspin")));
+    let link = |from: PathBuf, to: &str| ok(std::os::unix::fs::symlink(from, installed.join(to)));
+    link(root().join("host/include/spinneret.h"), "include/spinneret.h");
+    link(root().join("host/lib/fpspin/fpspin.h"), "include/fpspin/fpspin.h");
+    let [own, library] = libfpspin(&folder.path().join("objects"));
+    link(own, "lib/libfpspin.a");
+    link(library, "lib/libspinneret.a");
+    for package in ["spinneret.pc", "fpspin.pc"] {
+        let text = ok(std::fs::read_to_string(
+            root().join("tools").join(format!("{package}.in")),
+        ));
+        ok(std::fs::write(
+            packages.join(package),
+            text.replace("@VERSION@", env!("CARGO_PKG_VERSION")),
+        ));
+    }
+    let mut make = Command::new("make");
+    make.arg("-C").arg(root().join("host/examples/paper"));
+    make.args(["PACKAGE=--static fpspin", "pingpong", "listing2"]);
+    make.arg(format!("BUILD={}", folder.path().join("build").display()));
+    succeeds(make.env("PKG_CONFIG_PATH", &packages));
+    folder
+}
+
 #[test]
 fn listing_1_sends_each_udp_packet_back() {
     let folder = ok(tempfile::tempdir());
     let mut make = Command::new("make");
     make.arg("-C").arg(root().join("host/examples/paper"));
     make.arg(format!("BUILD={}", folder.path().display()));
-    succeeds(make.arg(format!("{}/ping.elf", folder.path().display())));
+    succeeds(make.arg("ping"));
     let replies = folder.path().join("replies.pcap");
     let mut run = spinneret();
     run.arg("run").arg(folder.path().join("ping.elf"));
