@@ -92,44 +92,54 @@ impl<D: Device> CounterQueue<D> {
     /// Reads all new values.
     fn fetch(&mut self) -> Result<(), Error> {
         for hpu in 0..self.next.len() {
-            // No more than fit, so that handlers that are faster than this do not keep the program here.
-            for _ in 0..PLACES {
-                if !self.fetch_one(hpu)? {
-                    break;
-                }
-            }
+            self.fetch_from(hpu)?;
         }
         Ok(())
     }
 
-    /// Reads the next value of an HPU, or skips values that are lost. Returns whether there may be more.
-    fn fetch_one(&mut self, hpu: usize) -> Result<bool, Error> {
+    /// Reads the new values of an HPU, and counts those that it has overwritten.
+    fn fetch_from(&mut self, hpu: usize) -> Result<(), Error> {
         let wanted = self.next[hpu].map_or_else(|| self.first(hpu), Ok)?;
         self.next[hpu] = Some(wanted);
-        let tag = self.tag(hpu, wanted)?;
-        let ahead = distance(wanted, tag >> COUNTER_BITS);
-        if ahead < 0 {
-            return Ok(false);
+        if distance(wanted, self.tag(hpu, wanted)? >> COUNTER_BITS) < 0 {
+            return Ok(());
         }
-        let value = self.memory.load(place(hpu, wanted))?;
-        // The place before has its next value first, and then this place may change at any time, from before its value was read.
-        let before = self.tag(hpu, wanted.wrapping_sub(1))? >> COUNTER_BITS;
-        let overwritten = ahead.max(distance(wanted, before) + 1) as u32;
-        if overwritten >= PLACES {
-            // The oldest place is the next to be overwritten.
-            let skipped = overwritten - PLACES + 1;
-            self.next[hpu] = Some(wanted.wrapping_add(skipped) & NUMBER_MASK);
-            self.lost += u64::from(skipped);
-        } else {
+        let mut bytes = [0; (PLACES * PLACE_BYTES) as usize];
+        self.memory.read(place(hpu, 0), &mut bytes)?;
+        let word = |at: usize| u32::from_le_bytes(std::array::from_fn(|byte| bytes[at + byte]));
+        let mut found: Vec<[u32; 2]> = (0..bytes.len())
+            .step_by(PLACE_BYTES as usize)
+            .map(|at| [word(at + 4), word(at)])
+            .filter(|[tag, _]| distance(wanted, tag >> COUNTER_BITS) >= 0)
+            .collect();
+        found.sort_by_key(|[tag, _]| distance(wanted, tag >> COUNTER_BITS));
+        let Some([tag, _]) = found.last() else {
+            return Ok(());
+        };
+        let next = (tag >> COUNTER_BITS).wrapping_add(1) & NUMBER_MASK;
+        // The value before the next one of its place has been overwritten since, or while it was read.
+        let oldest = self.newest(hpu, next)?.wrapping_sub(PLACES - 2);
+        found.retain(|[tag, _]| distance(oldest, tag >> COUNTER_BITS) >= 0);
+        self.lost += (distance(wanted, next) as u64).saturating_sub(found.len() as u64);
+        self.next[hpu] = Some(next);
+        for [tag, value] in found {
             let queue = &mut self.waiting[(tag & ((1 << COUNTER_BITS) - 1)) as usize];
             queue.push_back(value);
             if queue.len() > MOST_WAITING {
                 queue.pop_front();
                 self.lost += 1;
             }
-            self.next[hpu] = Some(wanted.wrapping_add(1) & NUMBER_MASK);
         }
-        Ok(true)
+        Ok(())
+    }
+
+    /// The number of the newest value, which is `next` - 1 or later.
+    fn newest(&self, hpu: usize, next: u32) -> Result<u32, Error> {
+        let ahead = distance(next, self.tag(hpu, next)? >> COUNTER_BITS);
+        match ahead {
+            0.. => self.newest(hpu, next.wrapping_add(ahead as u32 + 1) & NUMBER_MASK),
+            _ => Ok(next.wrapping_sub(1)),
+        }
     }
 
     /// The number of the oldest value that is not about to be overwritten. Values before it are not counted as lost.

@@ -46,8 +46,44 @@ fn handlers_of(source: &str) -> (TempDir, PathBuf) {
     (folder, elf)
 }
 
-/// Packets for the programs.
-const PACKETS: [&str; 2] = ["--generate", "udp,dport=7000,size=100,rate=20Mbps"];
+/// Packets for the programs; handlers may wait for the host as long as this machine is slow.
+const PACKETS: [&str; 4] = [
+    "--watchdog",
+    "1000000000000",
+    "--generate",
+    "udp,dport=7000,size=100,rate=2Mbps",
+];
+
+/// A folder with `build/listing2` and `build/pingpong.elf`. The program is built by `cc` with `pkg-config`, from a folder as
+/// `./dev install` makes it.
+pub(crate) fn listing_2() -> TempDir {
+    let folder = ok(tempfile::tempdir());
+    let installed = folder.path().join("installed");
+    let packages = installed.join("lib/pkgconfig");
+    ok(std::fs::create_dir_all(&packages));
+    ok(std::fs::create_dir_all(installed.join("include/fpspin")));
+    let link = |from: PathBuf, to: &str| ok(std::os::unix::fs::symlink(from, installed.join(to)));
+    link(root().join("host/include/spinneret.h"), "include/spinneret.h");
+    link(root().join("host/lib/fpspin/fpspin.h"), "include/fpspin/fpspin.h");
+    let [own, library] = libfpspin(&folder.path().join("objects"));
+    link(own, "lib/libfpspin.a");
+    link(library, "lib/libspinneret.a");
+    for package in ["spinneret.pc", "fpspin.pc"] {
+        let text = ok(std::fs::read_to_string(
+            root().join("tools").join(format!("{package}.in")),
+        ));
+        ok(std::fs::write(
+            packages.join(package),
+            text.replace("@VERSION@", env!("CARGO_PKG_VERSION")),
+        ));
+    }
+    let mut make = Command::new("make");
+    make.arg("-C").arg(root().join("host/examples/paper"));
+    make.args(["PACKAGE=--static fpspin", "pingpong", "listing2"]);
+    make.arg(format!("BUILD={}", folder.path().join("build").display()));
+    succeeds(make.env("PKG_CONFIG_PATH", &packages));
+    folder
+}
 
 #[test]
 fn listing_1_sends_each_udp_packet_back() {
@@ -55,7 +91,7 @@ fn listing_1_sends_each_udp_packet_back() {
     let mut make = Command::new("make");
     make.arg("-C").arg(root().join("host/examples/paper"));
     make.arg(format!("BUILD={}", folder.path().display()));
-    succeeds(make.arg(format!("{}/ping.elf", folder.path().display())));
+    succeeds(make.arg("ping"));
     let replies = folder.path().join("replies.pcap");
     let mut run = spinneret();
     run.arg("run").arg(folder.path().join("ping.elf"));
@@ -113,9 +149,12 @@ fn values_that_the_host_does_not_read_are_counted_as_lost() {
     let folder = ok(tempfile::tempdir());
     let slow = program(&folder, "slow");
     let (_handlers, elf) = handlers_of(include_str!("fpspin/handlers.c"));
-    let server = Served::start(&[], &PACKETS);
+    let server = Served::start(
+        &[],
+        &["--generate", "udp,dport=7000,size=100,rate=20Mbps,count=60"],
+    );
     let mut run = Command::new(slow);
-    let output = succeeds(run.arg(&elf).env("FPSPIN_DEVICE", server.name()));
+    let output = succeeds(run.arg(&elf).arg("60").env("FPSPIN_DEVICE", server.name()));
     let printed = String::from_utf8_lossy(&output.stdout);
     assert!(printed.ends_with("all read or counted as lost\n"), "{printed}");
 }
@@ -128,7 +167,7 @@ fn a_nic_that_disappears_is_told_once() {
     let (_handlers, elf) = handlers_of(include_str!("fpspin/handlers.c"));
     let server = Served::start(&[], &[]);
     let mut run = Command::new(slow);
-    run.arg(&elf).arg("waits").env("FPSPIN_DEVICE", server.name());
+    run.arg(&elf).arg("0").env("FPSPIN_DEVICE", server.name());
     let process = crate::kit::Process::start(&mut run);
     process.says("the context is open");
     server.process.kill();

@@ -1,19 +1,20 @@
-/* Asks the host for each packet, and pushes values to counters. */
+/* Asks the host for each packet, if there are pages for all HPUs, and pushes values to counters. */
 #include <handler.h>
 #include <packets.h>
 #include <spin_host.h>
 
 enum { NUMBERS, ANSWERS, WORDS, BLOCKING, STARTED };
-/* Of NUMBERS for each packet. */
+/* Values of NUMBERS for each packet, if the host answers nothing. */
 #define VALUES 100
 
 __handler__ void ask_ph(handler_args_t *args) {
     task_t *task = args->task;
-    for (uint32_t value = 0; value < VALUES; value++) {
+    bool is_answered = fpspin_check_host_mem(args);
+    for (uint32_t value = 0; value < (is_answered ? 1 : VALUES); value++) {
         push_counter(&__host_data.counters[NUMBERS], value);
     }
     push_counter(&__host_data.counters[WORDS], *(volatile uint32_t *)task->handler_mem);
-    if (!fpspin_check_host_mem(args)) {
+    if (!is_answered) {
         return;
     }
     uint32_t begun = cycles();
