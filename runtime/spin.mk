@@ -11,6 +11,7 @@
 #   PRINTF    double (understands everything) or integer (10 KiB smaller: not %f, not %lld); if it is not set, double
 #             is taken if a source seems to need it
 #   SPIN_BOARD  alchitry-cu-hpu: for that board (docs/boards/alchitry-cu-hpu.md) instead of for a NIC
+#   COUNTERS  queue, or sums: push_counter keeps sums alone, which saves L2 memory and instructions (queue)
 #   HPU       any, or pspin: for HPUs of the PULP cluster alone, which saves instructions there (any)
 #   SPIN_CACHE  a folder for objects of the runtime that programs with the same options share (none)
 #
@@ -57,7 +58,7 @@ ifeq ($(SPIN_BOARD),alchitry-cu-hpu)
 # One cluster without multiplication, and small stacks: its spin_map.ld has the same numbers.
 CLUSTERS ?= 1
 MARCH ?= rv32iac
-spin_board_cflags := -DSPIN_AREA_SIZE=0x100
+spin_board_cflags := -DSPIN_AREA_SIZE=0x100 -DSPIN_NO_PACKET_SUM
 spin_more_cflags += -Wstack-usage=160
 spin_board_ldflags := -L$(RUNTIME)/$(SPIN_BOARD)
 else ifdef SPIN_BOARD
@@ -97,6 +98,12 @@ else ifeq ($(HPU),pspin)
 spin_cflags += -DSPIN_PSPIN_ONLY
 else
 $(error spin.mk: HPU is `any` or `pspin`, not `$(HPU)`)
+endif
+COUNTERS ?= $(if $(SPIN_BOARD),sums,queue)
+ifeq ($(COUNTERS),sums)
+spin_cflags += -DSPIN_COUNTER_QUEUE=0
+else ifneq ($(COUNTERS),queue)
+$(error spin.mk: COUNTERS is `queue` or `sums`, not `$(COUNTERS)`)
 endif
 # Packets are looked at through pointers of all types.
 spin_cflags += -fno-strict-aliasing $(spin_warnings) -Wstack-usage=1536 -DNB_CLUSTERS=$(CLUSTERS) -I$(RUNTIME)/include

@@ -64,8 +64,14 @@ library() {
     ln -s "libspinneret.so.$version" "$stage/lib/libspinneret.so.$major"
     ln -s "libspinneret.so.$major" "$stage/lib/libspinneret.so"
     put 644 host/include/spinneret.h include/spinneret.h
+    make -s -C host/lib/fpspin archive BUILD="$stage/objects" || fail "libfpspin cannot be built: is there a C compiler?"
+    put 644 "$stage/objects/libfpspin.a" lib/libfpspin.a
+    rm -rf "$stage/objects"
+    put 644 host/lib/fpspin/fpspin.h include/fpspin/fpspin.h
     mkdir -p "$stage/lib/pkgconfig"
-    sed "s/@VERSION@/$version/" tools/spinneret.pc.in >"$stage/lib/pkgconfig/spinneret.pc"
+    for file in spinneret fpspin; do
+        sed "s/@VERSION@/$version/" "tools/$file.pc.in" >"$stage/lib/pkgconfig/$file.pc"
+    done
 }
 
 # What handlers are built with, examples and captures, without what was built in their folders.
@@ -73,7 +79,9 @@ data() {
     local data=$stage/share/spinneret
     mkdir -p "$data"
     tar -c --exclude=build --exclude=tests --exclude=check --exclude=public-examples runtime | tar -x -C "$data"
-    put 644 host/examples/c/count.c share/spinneret/host/count.c
+    for file in c/count.c paper/listing1.c paper/listing2.c; do
+        put 644 "host/examples/$file" "share/spinneret/host/${file##*/}"
+    done
     put 644 python/examples/cocotb/test_pkt_match.py share/spinneret/testbench/test_pkt_match.py
     for capture in sim/captures/*; do
         put 644 "$capture" "share/spinneret/captures/${capture##*/}"

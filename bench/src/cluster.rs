@@ -1,45 +1,95 @@
 //! `./dev bench cluster`: the clusters of spinneret's own hardware at the clock of the NIC: latency, handler times, rates.
 
-use crate::harness::{Cell, Sheet, program, settle, start};
+use crate::harness::{Cell, HEADERS, Sheet, program, settle, start};
 use crate::nic::WAITING;
 use crate::transfer::{Transfer, transfer};
 use anyhow::{Context as _, Result, ensure};
 use clap::Args;
 use serde_json::{Value, json};
-use spinneret_cluster::{BEAT_BYTES, Event, TraceEntry, TraceEvent};
+use spinneret_cluster::{BEAT_BYTES, Config, Event, TraceEntry, TraceEvent};
 use spinneret_nic::net::Recipe;
-use spinneret_nic::nic::{Backend, Nic, NicConfig};
+use spinneret_nic::nic::{Backend, LAST_PS, Nic, NicConfig};
 use spinneret_slmp::memory::Cause;
+use spinneret_slmp::wire::HEADER_BYTES;
 use spinneret_slmp::{Mode, SenderConfig};
 use spinneret_table::bench::{Bars, machine};
 use spinneret_table::{figures, say};
 
+/// HPUs of a cluster.
+const HPUS: usize = 8;
 /// Period of both clocks: 250 MHz.
 const PERIOD_PS: u64 = 4_000;
-/// Handlers that answer, with their traffic, and bars: millions of packets a second, microseconds of a handler.
-const PINGS: &[(&str, &str, Option<f64>, Option<f64>)] = &[
-    ("udp_ping", "udp,size=64", Some(6.0), None),
-    ("udp_ping", "udp,size=1500", None, None),
-    ("icmp_ping", "icmp,size=64", Some(2.5), None),
-    ("icmp_ping", "icmp,size=98", None, Some(5.0)),
-    ("icmp_ping", "icmp,size=1500", None, Some(58.0)),
+/// Handlers that answer.
+const PINGS: &[Ping] = &[
+    Ping::new(2, "udp_ping", "udp,size=64").at_least(6.0),
+    Ping::new(2, "udp_ping", "udp,size=1500"),
+    Ping::new(2, "icmp_ping", "icmp,size=64").at_least(2.5),
+    Ping::new(2, "icmp_ping", "icmp,size=98").within(5.0),
+    Ping::new(2, "icmp_ping", "icmp,size=1500").within(58.0),
+    Ping::new(8, "udp_ping", "udp,size=64"),
+    Ping::new(8, "udp_ping", "udp,size=1500"),
+    Ping::new(8, "icmp_ping", "icmp,size=64"),
 ];
 /// Most clocks from the last beat of a request to the reply on the wire, for the first of [`PINGS`].
 const REPLY_CLOCKS: f64 = 400.0;
 /// Most microseconds from a HER to the first instruction of its handler; measured is its first access to the task, which comes later.
 const START_US: f64 = 0.7;
-/// Least rate of SLMP, in gigabits a second, and most microseconds of its handler.
-const SLMP: [f64; 2] = [28.0, 6.5];
-/// Segments that may be on their way.
-const WINDOW: u16 = 64;
+/// Clusters, segments that may be on their way, the least rate of SLMP in gigabits a second, and whether that is of frames or of the message.
+const SLMP: [(usize, u16, f64, bool); 2] = [(2, 64, 28.0, false), (8, 512, 100.0, true)];
+/// Most microseconds of its handler.
+const SLMP_US: f64 = 6.5;
+/// Clusters, and the least percentage of the packets of [`FULL_LOAD`] that they answer.
+const ANSWERED: [(usize, f64); 2] = [(2, 40.0), (8, 99.0)];
+/// Packets of all lengths, back to back, for `udp_ping`.
+const FULL_LOAD: &str = "udp,size=60..1500";
 /// Requests one by one before the one that is measured.
 const WARM: u32 = 4;
+
+/// A handler that answers, its traffic, and bars.
+struct Ping {
+    clusters: usize,
+    handler: &'static str,
+    traffic: &'static str,
+    /// Least rate in millions of packets a second.
+    mpps: Option<f64>,
+    /// Most microseconds of the handler.
+    handler_us: Option<f64>,
+}
+
+impl Ping {
+    const fn new(clusters: usize, handler: &'static str, traffic: &'static str) -> Self {
+        Self {
+            clusters,
+            handler,
+            traffic,
+            mpps: None,
+            handler_us: None,
+        }
+    }
+
+    const fn at_least(self, mpps: f64) -> Self {
+        Self {
+            mpps: Some(mpps),
+            ..self
+        }
+    }
+
+    const fn within(self, handler_us: f64) -> Self {
+        Self {
+            handler_us: Some(handler_us),
+            ..self
+        }
+    }
+}
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
     /// Clocks under full load, after as many to warm up
     #[arg(long, default_value_t = 30_000, value_parser = clap::value_parser!(u64).range(1000..))]
     clocks: u64,
+    /// Packets of all lengths that are sent back to back
+    #[arg(long, default_value_t = 100_000, value_parser = clap::value_parser!(u32).range(1000..))]
+    packets: u32,
     /// Bytes of the message over SLMP
     #[arg(long, default_value_t = 1_000_000, value_parser = clap::value_parser!(u32).range(10_000..))]
     message: u32,
@@ -48,6 +98,7 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments, bars: &mut Bars) -> Result<Value> {
     let mut sheet = Sheet::new([
         ("handler", "handler"),
+        ("hpus", "HPUs"),
         ("bytes", "bytes"),
         ("start_clocks", "HER to handler, clocks"),
         ("handler_us", "handler, us"),
@@ -58,38 +109,44 @@ pub(crate) fn run(arguments: &Arguments, bars: &mut Bars) -> Result<Value> {
     let mut hold = |what: String, bar: String, value: f64, is_kept: bool| {
         kept.add_row(bars.row([what, bar, format!("{value:.2}")], is_kept));
     };
-    for (handler, traffic, rate, time) in PINGS {
-        let recipe: Recipe = traffic.parse()?;
-        let alone = alone(handler, &recipe)?;
-        let mpps = under_load(handler, &recipe, arguments.clocks)?;
+    for (number, ping) in PINGS.iter().enumerate() {
+        let Ping {
+            clusters, handler, ..
+        } = *ping;
+        let recipe: Recipe = ping.traffic.parse()?;
+        let config = config(clusters);
+        let alone = alone(handler, &recipe, config.clone())?;
+        let mpps = under_load(handler, &recipe, arguments.clocks, config)?;
+        let hpus = clusters * HPUS;
         let bytes = recipe.frame(0).len();
         sheet.add([
-            (*handler).into(),
+            handler.into(),
+            Cell::Count(hpus as u64),
             Cell::Count(bytes as u64),
             Cell::Count(alone.start),
             Cell::Number(us(alone.handler), 2),
             Cell::Count(alone.reply),
             Cell::Number(mpps, 2),
         ]);
-        let name = format!("{handler}, {bytes} bytes");
-        if let Some(rate) = rate {
+        let name = format!("{handler}, {hpus} HPUs, {bytes} bytes");
+        if let Some(rate) = ping.mpps {
             hold(
                 format!("{name}, million packets/s"),
                 format!(">= {rate}"),
                 mpps,
-                mpps >= *rate,
+                mpps >= rate,
             );
         }
-        if let Some(time) = time {
+        if let Some(time) = ping.handler_us {
             let own = us(alone.handler);
             hold(
                 format!("{name}, handler, us"),
                 format!("<= {time}"),
                 own,
-                own <= *time,
+                own <= time,
             );
         }
-        if (*handler, *traffic) == (PINGS[0].0, PINGS[0].1) {
+        if number == 0 {
             let [start, reply] = [us(alone.start), alone.reply as f64];
             hold(
                 "HER to the first access to the task, us".into(),
@@ -106,30 +163,55 @@ pub(crate) fn run(arguments: &Arguments, bars: &mut Bars) -> Result<Value> {
         }
     }
     let rows = sheet.print();
-    let [gbps, slmp_us] = slmp(arguments.message)?;
-    hold(
-        "slmp, full segments, Gb/s".into(),
-        format!(">= {}", SLMP[0]),
-        gbps,
-        gbps >= SLMP[0],
-    );
-    hold(
-        "slmp, full segments, handler, us".into(),
-        format!("<= {}", SLMP[1]),
-        slmp_us,
-        slmp_us <= SLMP[1],
-    );
+    let mut messages = Vec::new();
+    for (clusters, window, least, is_frames) in SLMP {
+        let (hpus, done) = (clusters * HPUS, slmp(arguments.message, clusters, window)?);
+        let (of, gbps) = match is_frames {
+            true => ("frames", done.frames_gbps),
+            false => ("the message", done.gbps),
+        };
+        hold(
+            format!("slmp, {hpus} HPUs, full segments, Gb/s of {of}"),
+            format!(">= {least}"),
+            gbps,
+            gbps >= least,
+        );
+        if clusters == SLMP[0].0 {
+            hold(
+                "slmp, full segments, handler, us".into(),
+                format!("<= {SLMP_US}"),
+                done.handler_us,
+                done.handler_us <= SLMP_US,
+            );
+        }
+        messages.push(json!({
+            "hpus": hpus, "bytes": arguments.message, "gbps": done.gbps, "frames_gbps": done.frames_gbps,
+            "handler_us": done.handler_us
+        }));
+    }
+    let mut loads = Vec::new();
+    for (clusters, least) in ANSWERED {
+        let (hpus, answered) = (clusters * HPUS, full_load(arguments.packets, config(clusters))?);
+        hold(
+            format!("udp_ping, {hpus} HPUs, % of packets of all lengths answered"),
+            format!(">= {least}"),
+            answered,
+            answered >= least,
+        );
+        loads.push(json!({ "hpus": hpus, "packets": arguments.packets, "answered_percent": answered }));
+    }
     println!("{kept}");
     say(format_args!(
-        "Simulated clock by clock as RTL: application and two clusters of eight HPUs, both at 250 MHz, which no board has \
+        "Simulated clock by clock as RTL: application and clusters of eight HPUs, both at 250 MHz, which no board has \
          shown yet. HER to handler: until the handler's first access to its task. Handler: from the read of its address to \
          its end, one packet alone. Reply: from the last beat of the request to that of the reply. Full load: frames back to \
-         back, {} clocks. slmp: a message of {} bytes with a window of {WINDOW}, without UDP checksums.",
-        arguments.clocks, arguments.message
+         back, {} clocks. slmp: a message of {} bytes without UDP checksums, with a window of {} and {} segments. All lengths: {} \
+         packets of 60 to 1500 bytes, back to back.",
+        arguments.clocks, arguments.message, SLMP[0].1, SLMP[1].1, arguments.packets
     ));
     Ok(json!({
         "machine": machine(), "clocks": arguments.clocks, "pings": rows,
-        "slmp": { "bytes": arguments.message, "gbps": gbps, "handler_us": slmp_us }
+        "slmp": messages, "full_load": loads
     }))
 }
 
@@ -137,11 +219,15 @@ fn us(clocks: u64) -> f64 {
     clocks as f64 * PERIOD_PS as f64 / 1e6
 }
 
-fn config() -> NicConfig {
+fn config(clusters: usize) -> NicConfig {
+    let plain = NicConfig::with(Backend::Rtl);
     NicConfig {
+        cluster: Config {
+            clusters,
+            ..plain.cluster.clone()
+        },
         core_ps: PERIOD_PS,
-        cluster_ps: PERIOD_PS,
-        ..NicConfig::with(Backend::Rtl)
+        ..plain
     }
 }
 
@@ -155,8 +241,8 @@ struct Alone {
     reply: u64,
 }
 
-fn alone(handler: &str, recipe: &Recipe) -> Result<Alone> {
-    let mut nic = start(handler, config())?;
+fn alone(handler: &str, recipe: &Recipe, config: NicConfig) -> Result<Alone> {
+    let mut nic = start(handler, config)?;
     nic.enable_trace();
     for number in 0..WARM {
         answered(&mut nic, recipe.frame(number))?;
@@ -200,12 +286,12 @@ fn answered(nic: &mut Nic, request: Vec<u8>) -> Result<(u64, Vec<Event>, Vec<Tra
 }
 
 /// Replies in millions a second with as many requests as the NIC takes.
-fn under_load(handler: &str, recipe: &Recipe, clocks: u64) -> Result<f64> {
+fn under_load(handler: &str, recipe: &Recipe, clocks: u64, config: NicConfig) -> Result<f64> {
     let mut nic = start(
         handler,
         NicConfig {
             skips: false,
-            ..config()
+            ..config
         },
     )?;
     let frames: Vec<Vec<u8>> = (0..1024).map(|number| recipe.frame(number)).collect();
@@ -232,13 +318,44 @@ fn under_load(handler: &str, recipe: &Recipe, clocks: u64) -> Result<f64> {
     Ok(replies as f64 / us(clocks))
 }
 
-/// A message over SLMP: gigabits a second, and microseconds of a segment's handler under this load.
-fn slmp(bytes: u32) -> Result<[f64; 2]> {
+/// The percentage of packets of all lengths that are answered, if they come back to back.
+fn full_load(packets: u32, config: NicConfig) -> Result<f64> {
+    let recipe: Recipe = FULL_LOAD.parse()?;
+    let mut nic = start("udp_ping", config)?;
+    let (mut sent, mut replies) = (0, 0);
+    while sent < packets {
+        while nic.receiving() < WAITING && sent < packets {
+            nic.receive(recipe.frame(sent));
+            sent += 1;
+        }
+        nic.step(LAST_PS)?;
+        while nic.take_wire().is_some() {
+            replies += 1;
+        }
+        nic.take_events();
+    }
+    settle(&mut nic)?;
+    while nic.take_wire().is_some() {
+        replies += 1;
+    }
+    Ok(f64::from(replies) / f64::from(packets) * 100.0)
+}
+
+/// A message over SLMP.
+struct Message {
+    /// Bytes of the message, and of its frames on the wire, in gigabits a second.
+    gbps: f64,
+    frames_gbps: f64,
+    /// Microseconds of a segment's handler.
+    handler_us: f64,
+}
+
+fn slmp(bytes: u32, clusters: usize, window: u16) -> Result<Message> {
     let plain = Transfer::default();
     let how = Transfer {
-        nic: config(),
+        nic: config(clusters),
         sender: SenderConfig {
-            mode: Mode::Window(WINDOW),
+            mode: Mode::Window(window),
             ..plain.sender
         },
         ..plain
@@ -247,5 +364,10 @@ fn slmp(bytes: u32) -> Result<[f64; 2]> {
     let message: Vec<u8> = (0..bytes).map(|place| (place >> 3) as u8 ^ place as u8).collect();
     let done = transfer(&program, &message, &how)?;
     let handlers = done.segments.of(Cause::Accepted).max(1);
-    Ok([done.gbps(), us(done.hpu_clocks) / handlers as f64])
+    let frames = f64::from(bytes) + handlers as f64 * (HEADERS + HEADER_BYTES) as f64;
+    Ok(Message {
+        gbps: done.gbps(),
+        frames_gbps: done.gbps() * frames / f64::from(bytes),
+        handler_us: us(done.hpu_clocks) / handlers as f64,
+    })
 }

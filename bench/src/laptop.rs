@@ -363,7 +363,8 @@ impl Load {
             Ok(nic.get(register.context("a counter has no register")?)?.into())
         };
         for (cause, register) in ingress::drops() {
-            let packets = get(Some(register.offset))?;
+            let words: Result<Vec<u64>> = register.words().map(|word| get(Some(word.offset()))).collect();
+            let packets = words?.iter().sum();
             self.dropped.push(Drop { cause, packets });
         }
         let dropped: u64 = self.dropped.iter().map(|drop| drop.packets).sum();

@@ -7,6 +7,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use spinneret_fabric::Faults;
 use spinneret_nic::mpi::{Exchange, HostLatencies, PaperType, blocks, exchange};
+use spinneret_nic::nic::NicConfig;
 use spinneret_table::bench::Bars;
 use spinneret_table::{figures, say};
 
@@ -70,7 +71,9 @@ impl Promise {
 }
 
 pub(crate) fn run(arguments: &Arguments, bars: &mut Bars) -> Result<Value> {
-    let points = points(&promised(&arguments.elements), |point| eprintln!("{point}"))?;
+    let points = points(&NicConfig::default(), &promised(&arguments.elements), |point| {
+        eprintln!("{point}")
+    })?;
     let mut promises = of_points(&points);
     promises.extend(of_blocks()?);
     promises.extend(of_bad_cables()?);

@@ -18,6 +18,7 @@ pub const BOARD: Board = Board {
     core_clock_hz: CLOCK_SPEED_100MHZ,
     pci_express: None,
     corundum: None,
+    floor_plan: None,
     pins: on_board_pins,
 };
 

@@ -4,7 +4,10 @@
 
 pub mod alchitry_cu;
 pub mod alchitry_cu_hpu;
+pub mod floor_plan;
 pub mod ultrascale;
+
+use floor_plan::{FloorPlan, VU9P};
 
 /// All boards, in alphabetical order of their names.
 pub fn boards() -> &'static [Board] {
@@ -88,6 +91,8 @@ pub struct Board {
     pub pci_express: Option<PciExpress>,
     /// The Corundum design to plug into, if there is one.
     pub corundum: Option<CorundumDesign>,
+    /// Regions of the FPGA for placement, if its grid is known.
+    pub floor_plan: Option<FloorPlan>,
     /// The pins that our design drives itself; none where Corundum has all pin constraints.
     pub pins: fn() -> Vec<Pin>,
 }
@@ -112,7 +117,7 @@ pub const AU55N: Board = card(
 );
 
 /// Alveo U200.
-pub const AU200: Board = card(
+pub const AU200: Board = on_vu9p(card(
     "au200",
     "AMD Alveo U200",
     "xcu200-fsgd2104-2-e",
@@ -121,7 +126,7 @@ pub const AU200: Board = card(
         "fpga/mqnic/AU200/fpga_100g/fpga_AU200",
         "fpga/mqnic/AU200/fpga_100g/fpga",
     ],
-);
+));
 
 /// Alveo U250.
 pub const AU250: Board = card(
@@ -147,7 +152,7 @@ pub const AU280: Board = card(
 );
 
 /// VCU1525, the board of the FPsPIN paper.
-pub const VCU1525: Board = card(
+pub const VCU1525: Board = on_vu9p(card(
     "vcu1525",
     "AMD VCU1525",
     "xcvu9p-fsgd2104-2L-e",
@@ -156,7 +161,18 @@ pub const VCU1525: Board = card(
         "fpga/mqnic/AU200/fpga_100g/fpga_VCU1525",
         "fpga/mqnic/VCU1525/fpga_100g/fpga",
     ],
-);
+));
+
+/// The card's FPGA is a VU9P with its PCI Express block in the SLR in the middle.
+const fn on_vu9p(card: Board) -> Board {
+    Board {
+        floor_plan: Some(FloorPlan {
+            device: VU9P,
+            nic_slr: 1,
+        }),
+        ..card
+    }
+}
 
 const fn card(
     name: &'static str,
@@ -175,6 +191,7 @@ const fn card(
             lanes: 16,
         }),
         corundum: Some(CorundumDesign { directories }),
+        floor_plan: None,
         // Corundum's own constraints place every pin of these cards.
         pins: Vec::new,
     }

@@ -199,12 +199,12 @@ impl Logic for ClusterClock {
     }
 }
 
-/// Stands for [`ClusterClock`] in simulations that know no primitives: the clock is that of the NIC.
+/// The clock of the NIC as that of the cluster: for boards where both are equal, and for simulations that know no primitives.
 #[module]
-pub struct ClusterClockModel {
+pub struct CoreClock {
     /// Clock of the NIC.
     pub clk: Signal<In, Clock>,
-    /// Reset of the loop, active high.
+    /// Reset of the NIC, active high: the clock counts as steady without it.
     pub rst: Wire<In, bool>,
     /// Clock of the cluster.
     pub cluster_clk: Signal<Out, Clock>,
@@ -212,7 +212,7 @@ pub struct ClusterClockModel {
     pub cluster_locked: Wire<Out, bool>,
 }
 
-#[kernel(ClusterClockModel { clk, rst, cluster_clk, cluster_locked })]
+#[kernel(CoreClock { clk, rst, cluster_clk, cluster_locked })]
 fn update() {
     cluster_clk = clk;
     cluster_locked = !rst;
@@ -306,10 +306,10 @@ mod tests {
     }
 
     #[test]
-    fn the_stand_in_has_the_same_ports() {
+    fn both_clocks_have_the_same_ports() {
         let settings = MmcmSettings::nearest(250_000_000, 40_000_000).unwrap();
         let real = generate(&ClusterClock::new(settings), CLUSTER_CLOCK).unwrap();
-        let model = generate(&ClusterClockModel::new(), CLUSTER_CLOCK).unwrap();
+        let model = generate(&CoreClock::new(), CLUSTER_CLOCK).unwrap();
         let ports = |ports: &[spinneret_verilog::Port]| -> Vec<_> {
             ports
                 .iter()

@@ -35,11 +35,11 @@ pub struct Arguments {
     #[arg(long, value_name = "NAME", requires = "board")]
     corundum: Option<String>,
 
-    /// Cluster of the application block: pspin, or stub for a small stand-in [default: pspin]
+    /// Clusters of the application block: spinneret, pspin, or stub for a small stand-in [default: spinneret]
     #[arg(long, value_name = "NAME", requires = "board")]
     cluster: Option<String>,
 
-    /// Frequency of the cluster in MHz [default: 40]
+    /// Frequency of the clusters in MHz [default: that of the NIC for spinneret, 40 for the others]
     #[arg(long, value_name = "MHZ", requires = "board")]
     cluster_mhz: Option<String>,
 
@@ -299,7 +299,8 @@ impl Arguments {
             cluster_hz: self
                 .cluster_mhz
                 .as_deref()
-                .map_or(Ok(defaults.cluster_hz), board::parse_megahertz)?,
+                .map(board::parse_megahertz)
+                .transpose()?,
             corundum: self.corundum_dir.clone(),
             pspin: self.pspin_dir.clone(),
         })

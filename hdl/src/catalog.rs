@@ -58,6 +58,7 @@ pub fn simulated() -> Vec<Simulated> {
 
 const ENTRIES: &[Entry] = &[
     pkt_match::ENTRY,
+    pkt_match::SUM,
     pkt_alloc::ENTRY,
     slots::ENTRY,
     dma::ENTRY,

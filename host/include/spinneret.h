@@ -214,6 +214,64 @@ typedef struct spinneret_options {
     uint32_t scratchpad_bytes;
 } spinneret_options;
 
+/**
+ * The code of a handler in its program's file. Next to other programs it is at another address.
+ */
+typedef struct spinneret_code {
+    /**
+     * Address; 0 if there is no such handler.
+     */
+    uint32_t address;
+    /**
+     * Size in bytes.
+     */
+    uint32_t bytes;
+} spinneret_code;
+
+/**
+ * How a message is sent.
+ */
+typedef struct spinneret_slmp_options {
+    /**
+     * Message id.
+     */
+    uint32_t id;
+    /**
+     * Maximum number of unacknowledged segments; 0: the first and the last segment are acknowledged.
+     */
+    uint16_t window;
+    /**
+     * Payload of a segment in bytes, 1 to 1462.
+     */
+    uint16_t segment_bytes;
+    /**
+     * Maximum rate in bits per second; 0 for no limit.
+     */
+    uint64_t bits_per_second;
+} spinneret_slmp_options;
+
+/**
+ * HPU time that a context has used since the clusters were reset.
+ */
+typedef struct spinneret_usage {
+    /**
+     * Clocks that its handlers took.
+     */
+    uint64_t clocks;
+    /**
+     * Handlers that have ended, modulo 2^32.
+     */
+    uint32_t handlers;
+    /**
+     * Handlers that were stopped because they used up their budget.
+     */
+    uint32_t budget_ends;
+    /**
+     * Handlers that failed, those that used up their budget among them.
+     */
+    uint32_t failures;
+} spinneret_usage;
+
 #ifdef __cplusplus
 extern "C" {
 #endif // __cplusplus
@@ -330,7 +388,7 @@ int spinneret_program_close(struct spinneret_program *program);
 /**
  * Opens a context: the handlers NAME_hh, NAME_ph and NAME_th of the program, where NAME is handlers, handle packets
  * that match rules. All contexts of a process share one program.
- * handlers is a string; rules and options can be read, and options may be null for 1 MiB of host memory and a quarter
+ * handlers is a string, or null if the program has handlers of one name; rules and options can be read, and options may be null for 1 MiB of host memory and a quarter
  * of the other resources; the handle is written to context.
  */
 int spinneret_open_context(struct spinneret_nic *nic,
@@ -351,6 +409,20 @@ int spinneret_close_context(struct spinneret_context *context);
  * rules can be read.
  */
 int spinneret_set_rules(struct spinneret_context *context, const struct spinneret_ruleset *rules);
+
+/**
+ * Sets the share of a context in HPU time, which only spinneret's own clusters have: its weight, 1 to 15, relative to those of
+ * other contexts, and the clocks after which a handler is stopped (0: never).
+ */
+int spinneret_set_share(struct spinneret_context *context,
+                        uint32_t weight,
+                        uint32_t budget);
+
+/**
+ * Reads the HPU time that a context has used, which only spinneret's own clusters count.
+ * The result is written to usage.
+ */
+int spinneret_get_usage(struct spinneret_context *context, struct spinneret_usage *usage);
 
 /**
  * Reads a counter that handlers update with push_counter(&__host_data.counters[index], value): the sum of the values,
@@ -498,11 +570,68 @@ int spinneret_wait_variable(struct spinneret_context *context,
                             uint64_t timeout_nanoseconds);
 
 /**
+ * Returns the code of the handlers NAME_hh, NAME_ph and NAME_th, where NAME is handlers, in this order.
+ * handlers is a string, or null if the program has handlers of one name; codes has room for three.
+ */
+int spinneret_handlers(struct spinneret_program *program, const char *handlers, struct spinneret_code *codes);
+
+/**
+ * Returns a pointer to the host memory of a context, which is valid until the context is closed. Handlers write there at any
+ * time.
+ * The pointer is written to memory.
+ */
+int spinneret_host_pointer(struct spinneret_context *context,
+                           void **memory);
+
+/**
+ * Returns the address of a context's handler memory on the NIC, and its size.
+ * The results are written to address and bytes, which may be null.
+ */
+int spinneret_handler_memory(struct spinneret_context *context, uint32_t *address, uint32_t *bytes);
+
+/**
+ * Returns the address of a global variable of the program on the NIC, and its size.
+ * name is a string; the results are written to address and bytes, which may be null.
+ */
+int spinneret_variable(struct spinneret_context *context, const char *name, uint32_t *address, uint32_t *bytes);
+
+/**
+ * Takes the oldest value that handlers have pushed with push_counter(&__host_data.counters[index], value). Values come in the
+ * order of each HPU. Returns 1 if there is one, 0 if not. Handlers do not wait: an HPU overwrites its oldest value when the last
+ * 31 were not read.
+ * The value is written to value.
+ */
+int spinneret_pop_counter(struct spinneret_context *context,
+                          uint32_t index,
+                          uint32_t *value);
+
+/**
+ * Returns the number of values, of all counters, that were overwritten, as far as spinneret_pop_counter has found out.
+ * The number is written to lost.
+ */
+int spinneret_lost_values(struct spinneret_context *context,
+                          uint64_t *lost);
+
+/**
+ * Sets a counter of handlers to 0, and discards its values.
+ */
+int spinneret_clear_counter(struct spinneret_context *context, uint32_t index);
+
+/**
  * Sends a message over this machine's network, and returns when it has arrived. At most window segments are
  * unacknowledged; 64 is a good value.
  * to is a string, address and port such as 10.0.0.1:9330; size bytes can be read at message.
  */
 int spinneret_slmp_send(const char *to, const void *message, size_t size, uint16_t window);
+
+/**
+ * As spinneret_slmp_send, with options.
+ * As for spinneret_slmp_send; options can be read.
+ */
+int spinneret_slmp_send_with(const char *to,
+                             const void *message,
+                             size_t size,
+                             const struct spinneret_slmp_options *options);
 
 /**
  * Receives messages at an address and port of this machine, such as 0.0.0.0:9330. Port 0 selects a free one, which is

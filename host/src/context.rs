@@ -6,6 +6,7 @@ use crate::error::{Error, ErrorKind, In as _};
 use crate::memory::{HandlerMemory, HostMemory};
 use crate::nic::{Counter, Nic, State};
 use crate::options::Options;
+use crate::share::{Share, Usage};
 use crate::tenants::{Opened, Owner, Request};
 use spinneret_program::{Program, Variable};
 use spinneret_rules::Ruleset;
@@ -129,6 +130,26 @@ impl<D: Device> Context<D> {
             .of("Context::set_ruleset", self.opened.number)
     }
 
+    /// Sets its share of HPU time. A context that is opened has the default one, or that of `spinneret serve --weights`.
+    ///
+    /// # Errors
+    /// The clusters have no shares, or the share is more than this process may have.
+    pub fn set_share(&self, share: Share) -> Result<(), Error> {
+        self.nic
+            .set_share(self.opened.number, share)
+            .of("Context::set_share", self.opened.number)
+    }
+
+    /// Reads the HPU time that contexts of its number have used since the clusters were reset.
+    ///
+    /// # Errors
+    /// The clusters have no shares, or the NIC does not answer.
+    pub fn usage(&self) -> Result<Usage, Error> {
+        self.nic
+            .usage(self.opened.number)
+            .of("Context::usage", self.opened.number)
+    }
+
     /// Returns the host memory that its handlers and this program share.
     pub fn host_memory(&self) -> HostMemory<D> {
         HostMemory::new(self.nic.clone(), self.opened.number, self.opened.host)
@@ -185,6 +206,15 @@ impl<D: Device> Context<D> {
             sum: data.load(offset)?,
             count: data.load(offset + 4)?,
         })
+    }
+
+    /// Sets a counter of handlers to 0. A value that a handler pushes meanwhile may be lost.
+    ///
+    /// # Errors
+    /// As [`handler_counter`](Self::handler_counter).
+    pub fn clear_handler_counter(&self, index: u32) -> Result<(), Error> {
+        let offset = HOST_DATA_COUNTERS + 8 * index.min(HANDLER_COUNTERS);
+        self.variable(HOST_DATA)?.store(offset, 0_u64)
     }
 
     /// Closes the context, and reports errors; dropping it ignores them.

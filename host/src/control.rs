@@ -29,8 +29,6 @@ const FAILED: u32 = 3;
 const START_PATIENCE: u32 = 16;
 /// Number of polls for which closing a context waits for its packets.
 const DRAIN_LOOKS: u32 = 1000;
-/// A flag for each cluster of the generated hardware.
-const FETCH_ALL: u32 = (1 << spinneret_regmap::CLUSTERS) - 1;
 /// States of the cluster: its clock runs (bit 0), it is in reset (bit 1).
 const RUNNING: u32 = 1;
 const IN_RESET: u32 = 3;
@@ -169,7 +167,8 @@ impl<D: Device> Control<'_, D> {
         self.0.wait(SLOTS)?;
         self.0.load(program)?;
         prepare(self.0)?;
-        self.set(cl::FETCH_ENABLE, FETCH_ALL)
+        let [clusters, _] = self.0.shape();
+        self.set(cl::FETCH_ENABLE, (1 << clusters) - 1)
     }
 
     /// Waits until the runtime of a program reports that it is ready for packets; if it does not, stops the cluster.

@@ -124,6 +124,21 @@ pub enum ErrorKind {
         /// Most clusters with scratchpads.
         most: u32,
     },
+    /// The clusters have no shares.
+    #[error(
+        "the clusters of this NIC have no shares of contexts: spinneret's own have, such as those of `--cluster rtl`"
+    )]
+    NoShares,
+    /// A share that this process may not set.
+    #[error("a {what} of {value} is not possible: this process may set {} to {}", .allowed.start(), .allowed.end())]
+    Share {
+        /// Weight or budget.
+        what: &'static str,
+        /// The requested value.
+        value: u32,
+        /// The allowed ones.
+        allowed: std::ops::RangeInclusive<u32>,
+    },
     /// A condition did not hold in time.
     #[error("{what} did not happen within {limit:?}")]
     TimedOut {

@@ -28,15 +28,18 @@
 
 mod context;
 mod control;
+mod counters;
 pub mod device;
 mod error;
 mod memory;
 mod nic;
 mod options;
+mod share;
 pub mod slmp;
 mod tenants;
 
 pub use context::{Context, HANDLER_COUNTERS, HOST_DATA_COUNTERS, ProgramNotes};
+pub use counters::CounterQueue;
 pub use device::{
     Address, Device, DeviceError, ManagedContext, Manager, OpenDevice, SharedMemory, chardev, vfio,
 };
@@ -44,6 +47,7 @@ pub use error::{Error, ErrorKind};
 pub use memory::{HandlerMemory, HostMemory, Word};
 pub use nic::{Counter, Counters, Lines, NOTHING_PRINTED, Nic, NicGuard, Printed, Stdout, harmless};
 pub use options::Options;
+pub use share::{Share, Usage};
 pub use spinneret_program::{Code, Program, ProgramError, Stage};
 pub use spinneret_regmap::matching::Rule;
 pub use spinneret_rules::{

@@ -3,6 +3,7 @@
 use crate::control::Control;
 use crate::device::{Address, Device, OpenDevice};
 use crate::error::{Error, ErrorKind, In as _};
+use crate::share::{Limits, Share, Usage};
 use crate::tenants::{Owner, Tenants};
 use spinneret_regmap::{cl, datapath_counters};
 use spinneret_rules::Ruleset;
@@ -94,7 +95,7 @@ impl<D: Device> Nic<D> {
         if device.manager().is_none() {
             Control(&mut device).take()?;
         }
-        let tenants = Tenants::new(is_shared);
+        let tenants = Tenants::new(is_shared, Limits::NONE);
         Ok(Self {
             state: Arc::new(Mutex::new(State { device, tenants })),
         })
@@ -107,6 +108,24 @@ impl<D: Device> Nic<D> {
         match device.manager() {
             Some(manager) => Ok(manager.set_ruleset(context, rules)?),
             None => tenants.set_ruleset(device, Owner::SELF, context, rules),
+        }
+    }
+
+    /// Sets the share of a context.
+    pub(crate) fn set_share(&self, context: u32, share: Share) -> Result<(), ErrorKind> {
+        let State { device, tenants } = &mut *self.lock();
+        match device.manager() {
+            Some(manager) => Ok(manager.set_share(context, share)?),
+            None => tenants.set_share(device, Owner::SELF, context, share),
+        }
+    }
+
+    /// Reads what a context has used.
+    pub(crate) fn usage(&self, context: u32) -> Result<Usage, ErrorKind> {
+        let State { device, tenants } = &mut *self.lock();
+        match device.manager() {
+            Some(manager) => Ok(manager.usage(context)?),
+            None => tenants.usage(device, Owner::SELF, context),
         }
     }
 

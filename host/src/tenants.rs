@@ -12,6 +12,7 @@ use crate::control::{self, Control, Matching, Memories, Part};
 use crate::device::{Device, DeviceError};
 use crate::error::ErrorKind;
 use crate::options::Options;
+use crate::share::{self, Limits, Share, Usage};
 use spinneret_program::{Code, Layout, Program, Segment};
 use spinneret_regmap::CONTEXTS;
 use spinneret_regmap::pspin::{
@@ -54,6 +55,7 @@ pub(crate) struct Request<'r> {
 pub(crate) struct Tenants {
     /// Whether programs of several owners may run.
     is_shared: bool,
+    limits: Limits,
     runs: Runs,
     contexts: [Option<Tenant>; CONTEXTS as usize],
     /// Where the scratchpads end that have been used since the resident runtime cleared all of them.
@@ -100,9 +102,10 @@ const GENERATIONS: u32 = 1 << (32 - resident::ID_SHIFT - CONTEXTS.ilog2());
 
 impl Tenants {
     /// Nothing runs. `is_shared`: several owners and programs may.
-    pub(crate) fn new(is_shared: bool) -> Self {
+    pub(crate) fn new(is_shared: bool, limits: Limits) -> Self {
         Self {
             is_shared,
+            limits,
             runs: Runs::Nothing,
             contexts: [None; CONTEXTS as usize],
             used_scratchpads: 0,
@@ -128,6 +131,29 @@ impl Tenants {
         rules.check()?;
         self.check(owner, number)?;
         Control(device).change_ruleset(number, Some(rules), self.matching())
+    }
+
+    /// Sets the share of a context.
+    pub(crate) fn set_share<D: Device>(
+        &self,
+        device: &mut D,
+        owner: Owner,
+        number: u32,
+        share: Share,
+    ) -> Result<(), ErrorKind> {
+        self.check(owner, number)?;
+        share::set(device, &self.limits, number, share)
+    }
+
+    /// Reads what a context has used.
+    pub(crate) fn usage<D: Device>(
+        &self,
+        device: &mut D,
+        owner: Owner,
+        number: u32,
+    ) -> Result<Usage, ErrorKind> {
+        self.check(owner, number)?;
+        share::usage(device, number)
     }
 
     /// Whether no context is open.
@@ -245,6 +271,10 @@ impl Tenants {
         if let Runs::Shared(..) = self.runs {
             let Part { start, bytes } = tenant.memories.handler;
             device.clear_cluster(start, bytes)?;
+        }
+        if device.has_shares() {
+            // The last context of this number may have had another one.
+            share::set(device, &self.limits, number as u32, self.limits.first(number))?;
         }
         tenant.memories.host = device.open_area(number as u32, options.host_bytes)?;
         // From here on the context exists, and is closed if anything fails.

@@ -1,5 +1,11 @@
 //! Typical programs as users write them: for the command `molly`, for tests and for measurements.
 
+mod algebra;
+mod qcd;
+
+pub use algebra::{Complex, Links, Spinor, Su3, Vector};
+pub use qcd::{FLOPS, Solved, Wilson, dslash};
+
 use crate::{FastSum, Field, Sum};
 
 /// Game of Life with the four nearest neighbours and the cell itself: a cell lives with two or three of them.
@@ -167,52 +173,6 @@ pub fn wave(
         for x in 1..now.len(0) - 1 {
             for y in 1..now.len(1) - 1 {
                 now[[x, y]] = next[[x, y]];
-            }
-        }
-    }
-}
-
-/// The hopping part of a lattice operator in four dimensions, over periodic borders: even sites from the odd ones around
-/// them, then odd from even ones.
-#[molly::scop]
-pub fn lattice(psi: &mut Field<f64, 4>, steps: i64, rate: f64) {
-    for _ in 0..steps {
-        for x in 0..psi.len(0) {
-            for y in 0..psi.len(1) {
-                for z in 0..psi.len(2) {
-                    for t in 0..psi.len(3) {
-                        if (x + y + z + t).rem_euclid(2) == 0 {
-                            let mut around = psi[[(x - 1).rem_euclid(psi.len(0)), y, z, t]];
-                            around += psi[[(x + 1).rem_euclid(psi.len(0)), y, z, t]];
-                            around += psi[[x, (y - 1).rem_euclid(psi.len(1)), z, t]];
-                            around += psi[[x, (y + 1).rem_euclid(psi.len(1)), z, t]];
-                            around += psi[[x, y, (z - 1).rem_euclid(psi.len(2)), t]];
-                            around += psi[[x, y, (z + 1).rem_euclid(psi.len(2)), t]];
-                            around += psi[[x, y, z, (t - 1).rem_euclid(psi.len(3))]];
-                            around += psi[[x, y, z, (t + 1).rem_euclid(psi.len(3))]];
-                            psi[[x, y, z, t]] = rate * around;
-                        }
-                    }
-                }
-            }
-        }
-        for x in 0..psi.len(0) {
-            for y in 0..psi.len(1) {
-                for z in 0..psi.len(2) {
-                    for t in 0..psi.len(3) {
-                        if (x + y + z + t).rem_euclid(2) == 1 {
-                            let mut around = psi[[(x - 1).rem_euclid(psi.len(0)), y, z, t]];
-                            around += psi[[(x + 1).rem_euclid(psi.len(0)), y, z, t]];
-                            around += psi[[x, (y - 1).rem_euclid(psi.len(1)), z, t]];
-                            around += psi[[x, (y + 1).rem_euclid(psi.len(1)), z, t]];
-                            around += psi[[x, y, (z - 1).rem_euclid(psi.len(2)), t]];
-                            around += psi[[x, y, (z + 1).rem_euclid(psi.len(2)), t]];
-                            around += psi[[x, y, z, (t - 1).rem_euclid(psi.len(3))]];
-                            around += psi[[x, y, z, (t + 1).rem_euclid(psi.len(3))]];
-                            psi[[x, y, z, t]] = rate * around;
-                        }
-                    }
-                }
             }
         }
     }

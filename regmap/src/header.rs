@@ -85,12 +85,17 @@ pub fn runtime_header(out: &mut impl Write) -> fmt::Result {
     }
     writeln!(
         out,
-        "\n/* The task at hand, its doorbell, and the cause of its failure. */"
+        "\n/* The task at hand, its doorbell, the cause of its failure, and size and sum of its packet. */"
     )?;
     let task = driver::TASK
         .into_iter()
         .zip((0..).step_by(REGISTER_BYTES as usize));
-    for (name, offset) in task.chain([("DOORBELL", driver::DOORBELL), ("ERROR", driver::ERROR)]) {
+    let others = [
+        ("DOORBELL", driver::DOORBELL),
+        ("ERROR", driver::ERROR),
+        ("PACKET_SUM", driver::PACKET_SUM),
+    ];
+    for (name, offset) in task.chain(others) {
         writeln!(
             out,
             "#define HWSCHED_{name} {:#010x}",
@@ -160,6 +165,10 @@ const RUNTIME: &[(&str, &[(&str, u32)])] = &[
             ("STDOUT_CLUSTER_SHIFT", pspin::STDOUT_CLUSTER_SHIFT),
             ("STDOUT_HPU_SHIFT", pspin::STDOUT_HPU_SHIFT),
         ],
+    ),
+    (
+        "HWSCHED_PACKET_SUM: bits of the packet's size, above which its payload's sum is (packets.h).",
+        &[("PACKET_SIZE_BITS", pspin::packet_size::SIZE_BITS as u32)],
     ),
     ("L2 handler memory.", &[("L2_ADDR", pspin::HANDLER_BASE)]),
     (

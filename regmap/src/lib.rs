@@ -39,7 +39,7 @@ pub mod render;
 pub mod shares;
 
 pub use groups::counters::{bar_access, egress, host_read, host_write, ingress};
-pub use groups::extensions::{caps, events, guard};
+pub use groups::extensions::{caps, events, guard, slots};
 pub use groups::{cl, her, her_meta, me, stats};
 pub use register::{Access, Bits, Field, Register, Reset, Word};
 

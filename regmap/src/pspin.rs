@@ -132,6 +132,8 @@ pub mod driver {
     pub const DOORBELL: u32 = 4 * TASK.len() as u32;
     /// A write notes that the task fails, and why; it does not end it.
     pub const ERROR: u32 = DOORBELL + 4;
+    /// The packet's size and the sum of its IP payload, as [`packet_size`](super::packet_size) says; spinneret's own clusters have it.
+    pub const PACKET_SUM: u32 = DOORBELL + 8;
     /// Registers below wait while no task is held (`task_frontend` grants in state `Running` only).
     pub const TASK_END: u32 = 0x80;
     /// A read starts the command and gives its number.
@@ -148,6 +150,17 @@ pub mod driver {
     pub const COMMAND_WORDS: u32 = 7;
     /// Behind the last word of the command.
     pub const COMMAND_END: u32 = COMMAND + 4 * COMMAND_WORDS;
+}
+
+/// The size of a packet in a HER with the sum of its IP payload: {sum, size in bytes}.
+///
+/// The sum is that of 16-bit words in memory order, from the start of the payload to the end of the frame, an odd last byte
+/// followed by 0, modulo 0xffff: RFC 1071 without the inversion. Bit 16 counts as 1. 0: there is no sum, or the payload is all 0.
+pub mod packet_size {
+    /// Bits of the size.
+    pub const SIZE_BITS: usize = 15;
+    /// Bits of the sum.
+    pub const SUM_BITS: usize = 17;
 }
 
 /// The flow id of a command that sends a frame.

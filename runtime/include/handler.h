@@ -189,19 +189,29 @@ static inline int spin_host_direct(uint64_t host_addr, uint64_t user_data, spin_
 }
 
 /*
- * Writes 8 bytes to host memory. At a multiple of SPIN_HOST_LINE this is cheaper than a copy. The cluster puts the bytes of a
- * direct write into the first lanes of the bus whatever the address, so at other addresses this copies from the stack and waits.
+ * Writes 8 bytes to host memory, and returns when they are there. At a multiple of SPIN_HOST_LINE this is cheaper than a copy.
+ * The cluster puts the bytes of a direct write into the first lanes of the bus whatever the address, so at other addresses this
+ * copies from the stack. The handle is that of a command that is done.
  */
 static inline int spin_write_to_host(uint64_t host_addr, uint64_t user_data, spin_cmd_t *xfer) {
+    spin_cmd_t write;
+    if ((uint32_t)host_addr % SPIN_HOST_LINE == 0) {
+        spin_host_direct(host_addr, user_data, &write);
+    } else {
+        spin_dma_to_host(host_addr, (uint32_t)(uintptr_t)&user_data, sizeof(user_data), false, &write);
+    }
+    if (xfer != NULL) {
+        *xfer = write;
+    }
+    return spin_cmd_wait(write);
+}
+
+/* The same without waiting, at a multiple of SPIN_HOST_LINE. At other addresses it waits, because the stack is the source. */
+static inline int spin_write_to_host_nonblk(uint64_t host_addr, uint64_t user_data, spin_cmd_t *xfer) {
     if ((uint32_t)host_addr % SPIN_HOST_LINE == 0) {
         return spin_host_direct(host_addr, user_data, xfer);
     }
-    spin_cmd_t copy;
-    spin_dma_to_host(host_addr, (uint32_t)(uintptr_t)&user_data, sizeof(user_data), false, &copy);
-    if (xfer != NULL) {
-        *xfer = copy;
-    }
-    return spin_cmd_wait(copy);
+    return spin_write_to_host(host_addr, user_data, xfer);
 }
 
 /* Its old name. */

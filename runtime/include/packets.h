@@ -14,6 +14,7 @@
 
 #ifdef __riscv
 #include "pspin_rt.h"
+#include "spin_map.h"
 #endif
 #include "slmp.h"
 
@@ -212,5 +213,40 @@ static inline uint16_t ip_checksum_finish(uint32_t sum) {
 static inline uint16_t ip_checksum(void *data, size_t length) {
     return ip_checksum_finish(ip_checksum_add(0xffff, data, length));
 }
+
+#ifdef __riscv
+/*
+ * Returns size and sum of the packet as the NIC tells them: the sum of its IP payload from there to the end of the frame, in the
+ * bits from SPIN_PACKET_SIZE_BITS on. Above the size there are zeros if the NIC has no sum: the packet is not IP, its
+ * payload is all zeros, or this NIC or cluster makes no sums.
+ */
+static inline uint32_t spin_packet_sum(void) {
+#ifdef SPIN_NO_PACKET_SUM
+    return 0;
+#else
+    return spin_is_own_hpu() ? *(volatile uint32_t *)(uintptr_t)HWSCHED_PACKET_SUM : 0;
+#endif
+}
+
+/*
+ * Returns the sum over `length` bytes of IP payload at `payload`, which is where the NIC's sum begins, in a packet of `bytes` bytes
+ * at `packet`: that of ip_checksum_add. If the NIC has the sum and all of the packet is there, the bytes are not read, only those
+ * behind them, such as padding. The packet must be as it came. The frame is as long as the packet, or the software adds up.
+ */
+static inline uint32_t spin_payload_sum(const void *packet, size_t bytes, const void *payload, size_t length) {
+    uint32_t told = spin_packet_sum(), sum = told >> SPIN_PACKET_SIZE_BITS;
+    size_t behind = (size_t)((const uint8_t *)packet + bytes - (const uint8_t *)payload) - length;
+    if (__builtin_expect(sum == 0 || (told & ((1u << SPIN_PACKET_SIZE_BITS) - 1)) != bytes, 0)) {
+        return ip_checksum_add(0, payload, length);
+    }
+    if (behind != 0) {
+        uint32_t rest = ip_checksum_add(0, (const uint8_t *)payload + length, behind);
+        /* After an odd length, what is behind begins with the second byte of a word. */
+        rest = (length & 1) != 0 ? rest << 8 | rest >> 24 : rest;
+        sum += ip_checksum_finish(rest);
+    }
+    return sum;
+}
+#endif
 
 #endif

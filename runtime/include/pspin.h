@@ -36,6 +36,20 @@ struct perf_counter {
     uint32_t count;
 };
 
+/* Whether push_counter also keeps the values for the host (COUNTERS of spin.mk). */
+#ifndef SPIN_COUNTER_QUEUE
+#define SPIN_COUNTER_QUEUE 1
+#endif
+
+/* A value in the queue of an HPU. */
+#define SPIN_QUEUE_VALUES 32
+#define SPIN_QUEUE_COUNTER_BITS 4
+struct spin_pushed {
+    uint32_t value;
+    uint32_t tag; /* how many values this HPU had pushed with this one; in the lowest bits the counter */
+};
+static_assert(MAX_COUNTERS == 1 << SPIN_QUEUE_COUNTER_BITS, "the tag has the number of the counter");
+
 /* Data in L2 that the host reads and writes: an answer flag for each HPU (spin_host.h), then the counters. */
 struct host_data {
     uint64_t flag[CORE_COUNT];
@@ -211,10 +225,34 @@ static inline int futex_lock_s(futex_t *futex) {
 
 static inline void futex_unlock(futex_t *futex) { futex_init(futex); }
 
-/* Adds one measurement to a counter of __host_data. HPUs may do this concurrently. */
-static inline void push_counter(volatile struct perf_counter *counter, uint32_t duration) {
+/*
+ * The newest values of each HPU, in L2, and how many this HPU has pushed. An HPU writes its own queue only, so this needs no
+ * atomics. It never waits: the host finds gaps in the numbers, and counts lost values.
+ */
+extern volatile struct spin_pushed __counter_queue[CORE_COUNT][SPIN_QUEUE_VALUES];
+extern __thread uint32_t spin_pushed_values;
+
+/* Writes the value before its tag, which makes it valid. HPUs beyond CORE_COUNT have no queue. */
+static inline void spin_push_value(uint32_t counter, uint32_t value) {
+    uint32_t hpu = rt_cluster_id() * NB_CORES + rt_core_id();
+    if (counter < MAX_COUNTERS && hpu < CORE_COUNT) {
+        uint32_t number = ++spin_pushed_values;
+        volatile struct spin_pushed *place = &__counter_queue[hpu][number % SPIN_QUEUE_VALUES];
+        place->value = value;
+        place->tag = number << SPIN_QUEUE_COUNTER_BITS | counter;
+    }
+}
+
+/*
+ * Pushes a value to a counter of __host_data: the host reads the values in the order of each HPU, and their sum and number.
+ * HPUs may do this concurrently.
+ */
+static inline void push_counter(volatile struct perf_counter *counter, uint32_t value) {
     amo_send_add((volatile int32_t *)&counter->count, 1);
-    amo_send_add((volatile int32_t *)&counter->sum, (int32_t)duration);
+    amo_send_add((volatile int32_t *)&counter->sum, (int32_t)value);
+#if SPIN_COUNTER_QUEUE
+    spin_push_value((uint32_t)(counter - __host_data.counters), value);
+#endif
 }
 
 #endif

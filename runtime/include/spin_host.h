@@ -56,9 +56,7 @@ static inline fpspin_flag_t fpspin_host_req(handler_args_t *args, uint32_t lengt
     request.len = length;
     request.hpu_id = (uint16_t)hpu;
 
-    spin_cmd_t flag_write;
-    spin_write_to_host(HOST_ADDR_HPU(args), request.data, &flag_write);
-    spin_cmd_wait(flag_write);
+    spin_write_to_host(HOST_ADDR_HPU(args), request.data, NULL);
 
     /* The host writes 8 bytes atomically, but this reads two words: read the one with the id first, or the other may be stale. */
     volatile uint32_t *word = (volatile uint32_t *)&__host_data.flag[hpu];

@@ -19,6 +19,9 @@
 #define SPIN_STDOUT_CLUSTER_SHIFT 7
 #define SPIN_STDOUT_HPU_SHIFT 3
 
+/* HWSCHED_PACKET_SUM: bits of the packet's size, above which its payload's sum is (packets.h). */
+#define SPIN_PACKET_SIZE_BITS 15
+
 /* L2 handler memory. */
 #define SPIN_L2_ADDR 0x1c000000
 
@@ -60,7 +63,7 @@
 #define SPIN_RESIDENT_CLEARING 4
 #define SPIN_RESIDENT_NOT_LOADED 30
 
-/* The task at hand, its doorbell, and the cause of its failure. */
+/* The task at hand, its doorbell, the cause of its failure, and size and sum of its packet. */
 #define HWSCHED_HANDLER_FUN_ADDR 0x1b205000
 #define HWSCHED_HANDLER_FUN_SIZE 0x1b205004
 #define HWSCHED_HANDLER_MEM_ADDR 0x1b205008
@@ -83,6 +86,7 @@
 #define HWSCHED_FLOW_ID 0x1b20504c
 #define HWSCHED_DOORBELL 0x1b205050
 #define HWSCHED_ERROR 0x1b205054
+#define HWSCHED_PACKET_SUM 0x1b205058
 
 /* Commands: hwsched.h says what they do. */
 #define CMD_ISSUE 0x1b205080

@@ -3,14 +3,14 @@
  * another program than the one before.
  *
  *   other_program: save thread-local variables of the last one -> clear the area -> load those of this one
- *        +-- its context has had a task: enter_handler
+ *        +-- its context has had a task: next_task, which finds its program now
  *        +-- the first task: guard -> clear the context's scratchpads, if another context had them -> init_handlers, in
- *            user mode -> enter_handler
+ *            user mode -> next_task
  *
  * So programs have nothing of each other's registers, stack, thread-local variables and scratchpads. None of their code runs in
  * machine mode. The table is in L2, out of reach of handlers; the host writes the id of an entry last, and clears it first.
  *
- * s0: table, s1: entry, s2: start of the area, s3: its end, s4: handler, s5: id
+ * s0: table, s1: entry, s2: start of the area, s3: its end, s5: id
  */
 #include "../src/start.S"
 
@@ -97,10 +97,9 @@ start_resident:
     bne t2, t3, 3b
     j first_task
 
-    /* t2: handler, t3: id of its program, t4: id of the last one */
+    /* t3: id of the program, t4: id of the last one */
 other_program:
     li s0, SPIN_RESIDENT_ADDR
-    mv s4, t2
     mv s5, t3
     lw s2, CONTEXT_HPU(t0)
     li t5, SPIN_AREA_SIZE
@@ -219,13 +218,12 @@ start_program:
 
 enter_program:
     sw s5, CONTEXT_PROGRAM(t0)
-    mv t2, s4
     mv a1, zero
     mv a2, zero
     mv a3, zero
     jal t1, clear_registers
     li t1, SPIN_HPU_ADDR
-    j enter_handler
+    j next_task
 
     /* Clears a2 bytes at a1 in L1, with CLEAR_BYTES of zeros at s2; returns to t5. */
 clear_scratchpad:
@@ -288,7 +286,6 @@ program_started:
     csrw mscratch, t0
     li s0, SPIN_RESIDENT_ADDR
     li t1, SPIN_HPU_ADDR
-    lw s4, HANDLER(t1)
     lw s5, HANDLER_SIZE(t1)
     srli s5, s5, SPIN_RESIDENT_ID_SHIFT
     find_entry s1, s5

@@ -52,6 +52,31 @@
 #endif
     .endm
 
+    /* Fresh registers and arguments for a handler: the one before may have left anything in them. t0: the context, t1: the driver */
+    .macro prepare_handler
+    lw tp, CONTEXT_TP(t0)
+#ifdef SPIN_RESIDENT
+    lw gp, CONTEXT_GP(t0)
+    addi sp, tp, -ARGS_SIZE
+#else
+    lw sp, CONTEXT_SP(t0)
+    .option push
+    .option norelax
+    la gp, __global_pointer$
+    .option pop
+#endif
+    lw t3, CONTEXT_GID(t0)
+    lw t4, CONTEXT_CLUSTER(t0)
+    lw t5, CONTEXT_HPU(t0)
+    addi t6, t1, TASK
+    sw t6, 0(sp)
+    sw t3, 4(sp)
+    sw t4, 8(sp)
+    sw t5, 12(sp)
+    la ra, handler_returned
+    mv a0, sp
+    .endm
+
     /* The reset vector of the cores is 0x80 bytes into program memory; the entry point of the ELF file is _start. */
     .section .vectors, "ax"
     .org 0x80
@@ -92,9 +117,6 @@ _start:
     add s4, s4, t0
     csrw mscratch, s4
 
-#ifdef SPIN_RESIDENT
-    sw zero, CONTEXT_PROGRAM(s4)
-#else
     /* From the top of this HPU's area down: thread-local variables, arguments of the handler, stack. */
     addi t0, s1, 1
     li t1, SPIN_AREA_SIZE
@@ -102,6 +124,10 @@ _start:
     li t1, SPIN_AREA_OFFSET
     add t0, t0, t1
     add t0, t0, s3
+#ifdef SPIN_RESIDENT
+    sw zero, CONTEXT_PROGRAM(s4)
+    sw t0, CONTEXT_TP(s4)
+#else
     la t1, __spin_tls_size
     sub tp, t0, t1
     addi sp, tp, -ARGS_SIZE
@@ -142,40 +168,21 @@ first_task:
     li t2, MSTATUS_MPP
     csrc mstatus, t2
 next_task:
+#ifdef SPIN_PSPIN_ONLY
     lw t2, HANDLER(t1)
+    prepare_handler
+#else
+    /* All is ready before the task comes: its handler begins two instructions after its address is there. */
+    prepare_handler
+    lw t2, HANDLER(t1)
+#endif
 #ifdef SPIN_RESIDENT
     lw t3, HANDLER_SIZE(t1)
     lw t4, CONTEXT_PROGRAM(t0)
     srli t3, t3, SPIN_RESIDENT_ID_SHIFT
     bne t3, t4, other_program
-enter_handler:
 #endif
     csrw mepc, t2
-
-    /* Fresh registers and arguments: the handler before may have left anything in them. */
-    lw tp, CONTEXT_TP(t0)
-#ifdef SPIN_RESIDENT
-    lw gp, CONTEXT_GP(t0)
-    addi sp, tp, -ARGS_SIZE
-#else
-    lw sp, CONTEXT_SP(t0)
-#endif
-    lw t3, CONTEXT_GID(t0)
-    lw t4, CONTEXT_CLUSTER(t0)
-    lw t5, CONTEXT_HPU(t0)
-    addi t1, t1, TASK
-    sw t1, 0(sp)
-    sw t3, 4(sp)
-    sw t4, 8(sp)
-    sw t5, 12(sp)
-#ifndef SPIN_RESIDENT
-    .option push
-    .option norelax
-    la gp, __global_pointer$
-    .option pop
-#endif
-    la ra, handler_returned
-    mv a0, sp
     mret
     .size _start, . - _start
 

@@ -42,6 +42,7 @@ module cluster_driver_proof (
 );
     (* drives = "dut.slots_m_valid" *) wire cut_ready_valid;
     (* drives = "dut.slots_m_data" *) wire [4:0] cut_ready_slot;
+    (* drives = "dut.slots_is_there" *) wire cut_is_there;
     (* drives = "dut.slots_word_0" *) wire [31:0] cut_word_0;
     (* drives = "dut.slots_word_1" *) wire [31:0] cut_word_1;
     (* drives = "dut.slots_origin_0" *) wire [19:0] cut_origin_0;
@@ -78,7 +79,7 @@ module cluster_driver_proof (
     wire [4:0] command_id;
 
     cluster_driver dut (
-        .clk(clk), .rst(rst), .cluster(4'd0), .shared_end(32'h1c01_0000), .budget_write(1'b0), .budget_context(2'd0), .budget_value(32'd0),
+        .clk(clk), .rst(rst), .cluster(4'd0), .budget_write(1'b0), .budget_context(2'd0), .budget_value(32'd0),
         .task_data(32'd0), .task_last(1'b0), .task_valid(1'b0),
         .finished_data(finished_data), .finished_valid(finished_valid), .finished_ready(finished_ready),
         .s_0_valid(valid[0]), .s_0_hpu(hpu_0), .s_0_is_dma(is_dma[0]), .s_0_offset(offset_0),

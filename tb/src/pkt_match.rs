@@ -2,7 +2,7 @@
 
 use crate::bench::{Finish, Parameters};
 use spinneret_packets::matching::drive_rules;
-use spinneret_packets::reference::matcher::{MatchResult, ReferenceMatcher, RuleTable};
+use spinneret_packets::reference::matcher::{MatchResult, ReferenceMatcher, RuleTable, ip_payload_sum};
 use spinneret_regmap::matching::Rule;
 use spinneret_rules::{Join, MatcherParams, Ruleset};
 use spinneret_sim::prelude::*;
@@ -101,6 +101,7 @@ pub struct MatchBench<M: Model> {
     pub meta: ChannelSink,
     model: ReferenceMatcher,
     message_id: MessageId,
+    has_sum: bool,
     expect_nic: VecDeque<Frame>,
     expect_pspin: VecDeque<(Frame, MatchResult)>,
 }
@@ -116,7 +117,9 @@ impl<M: Model> MatchBench<M> {
         let source = sim.source("s_axis_nic_rx", pauses.input);
         let nic = sim.sink("m_axis_nic_rx", pauses.nic);
         let pspin = sim.sink("m_axis_pspin_rx", pauses.pspin);
-        let meta = sim.channel_sink("packet_meta", &["tag", "size"], pauses.meta);
+        let has_sum = parameters.get("payload_sum") == 1;
+        let fields = ["tag", "size", "sum"];
+        let meta = sim.channel_sink("packet_meta", &fields[..2 + usize::from(has_sum)], pauses.meta);
         for monitor in [source.monitor(), nic.monitor(), pspin.monitor()] {
             monitor.allow_null_last();
         }
@@ -132,6 +135,7 @@ impl<M: Model> MatchBench<M> {
                 bits: parameters.get("message_id_width") as u32,
                 network_order: parameters.get("message_id_network_order") == 1,
             },
+            has_sum,
             expect_nic: VecDeque::new(),
             expect_pspin: VecDeque::new(),
         }
@@ -251,8 +255,14 @@ impl<M: Model> MatchBench<M> {
                 received.as_ref() == Some(&expected),
                 "matched frame {number}: {received:?}, not {expected:?}"
             );
-            let meta = self.meta.receive().map(|item| item.values);
-            let wanted = vec![self.message_id.tag(&result), expected.bytes.len() as u64];
+            let mut meta = self.meta.receive().map(|item| item.values);
+            let mut wanted = vec![self.message_id.tag(&result), expected.bytes.len() as u64];
+            if self.has_sum {
+                wanted.push(ip_payload_sum(&expected.bytes).into());
+                if let Some(sum) = meta.as_mut().and_then(|meta| meta.get_mut(2)) {
+                    *sum = folded(*sum);
+                }
+            }
             assert!(
                 meta.as_ref() == Some(&wanted),
                 "metadata {number}: {meta:x?}, not {wanted:x?} ({result:?})"
@@ -268,6 +278,11 @@ impl<M: Model> Finish for MatchBench<M> {
         self.sim.run(64);
         self.sim.finish();
     }
+}
+
+/// A sum whose bit 16 counts as 1, as a number of 16 bits.
+pub fn folded(sum: u64) -> u64 {
+    (sum & 0xffff) + (sum >> 16)
 }
 
 /// A table whose ruleset 0 is one rule; the others never match.

@@ -216,6 +216,7 @@ impl Bench<'_> {
                 payload: Code { address: 4, size: 4 },
                 ..Meta::default()
             },
+            ..Her::default()
         };
         self.hers.send(&values(&her));
         let sent = self.now;

@@ -83,7 +83,8 @@ def write_cards(arguments, scratch):
     written = []
     for board in (board["name"] for board in boards if board["corundum_directories"]):
         folder = scratch / board
-        trees = ["--corundum-dir", arguments.corundum_dir, "--pspin-dir", arguments.fpspin_dir, "--out", folder]
+        trees = ["--corundum-dir", arguments.corundum_dir, "--cluster", "pspin", "--pspin-dir", arguments.fpspin_dir]
+        trees += ["--out", folder]
         done = run(arguments.gen, "--board", board, *trees)
         fitting = re.search(r"use `(--corundum) (\S+)`, which fits", done.stderr)
         if fitting:

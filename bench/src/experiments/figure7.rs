@@ -1,11 +1,11 @@
 //! Figure 7: round trips of echo requests and datagrams, answered on the NIC, on the host, or by both.
 
-use super::{csv as sheet, show};
+use super::{Clusters, csv as sheet, modelled, show};
 use crate::harness::{HEADERS, PATIENCE_PS, draw, exchange, program, settle, start};
 use anyhow::{Context as _, Result, anyhow, bail};
 use spinneret_nic::installed::example;
 use spinneret_nic::net::{MIN_FRAME_BYTES, Next, Recipe, Sink as _, Source as _, Tap, TapConfig};
-use spinneret_nic::nic::{Nic, NicConfig};
+use spinneret_nic::nic::{Backend, Nic, NicConfig};
 use spinneret_nic::picture::{Axis, Band, COLORS, Panel, Series, Shape, Style};
 use spinneret_nic::run::HostPing;
 use spinneret_nic::{Simulated, start_on};
@@ -149,22 +149,24 @@ impl RoundTrip {
 }
 
 /// Measures all points, or reads those of the table in the folder, and draws them.
-pub(super) fn run(out: &Path, redraw: bool) -> Result<()> {
-    let file = out.join("figure7.csv");
+pub(super) fn run(out: &Path, clusters: Clusters, redraw: bool) -> Result<()> {
+    let file = out.join(clusters.file("figure7", "csv"));
     let trips = match redraw {
         true => {
             let text = std::fs::read_to_string(&file);
             let text = text.with_context(|| format!("cannot read {}", file.display()))?;
             read(&text).map_err(|line| anyhow!("{}:{line}: no round trip", file.display()))?
         }
-        false => measure()?,
+        false => measure(clusters)?,
     };
     let rows: Vec<_> = trips.iter().map(RoundTrip::row).collect();
     show(&file, &COLUMNS, &rows)?;
-    draw(&out.join("figure7.svg"), SIZE, |area| {
+    let model = clusters.rows_of_model(out, "figure7")?;
+    let model: Vec<RoundTrip> = model.iter().filter_map(|line| RoundTrip::read(line)).collect();
+    draw(&out.join(clusters.file("figure7", "svg")), SIZE, |area| {
         let halves = area.split_evenly((1, 2));
         for (half, protocol) in halves.iter().zip(Protocol::ALL) {
-            panel(protocol, &trips).draw(half)?;
+            panel(protocol, &trips, &model, clusters).draw(half)?;
         }
         Ok(())
     })
@@ -192,19 +194,22 @@ pub fn read(csv: &str) -> Result<Vec<RoundTrip>, usize> {
 }
 
 /// All points; without the right to make interfaces, those of the host alone are left out.
-fn measure() -> Result<Vec<RoundTrip>> {
-    let stack = Stack::open()
-        .inspect_err(|error| {
-            eprintln!(
-                "without the host's round trips, for which Linux's network stack is measured: {error:#}"
-            );
+fn measure(clusters: Clusters) -> Result<Vec<RoundTrip>> {
+    // No cluster has a part in the host's round trips, so they are measured beside the model only.
+    let stack = (clusters.0 == Backend::Model)
+        .then(|| {
+            Stack::open().inspect_err(|error| {
+                eprintln!(
+                    "without the host's round trips, for which Linux's network stack is measured: {error:#}"
+                );
+            })
         })
-        .ok();
+        .and_then(Result::ok);
     let mut trips = Vec::new();
     for protocol in Protocol::ALL {
-        let mut spin = start(&format!("{}_ping", protocol.recipe()), NicConfig::default())?;
-        let mut passing = Nic::new(NicConfig::default())?;
-        let (both, mut program) = start_both(protocol)?;
+        let mut spin = start(&format!("{}_ping", protocol.recipe()), clusters.config())?;
+        let mut passing = Nic::new(clusters.config())?;
+        let (both, mut program) = start_both(protocol, clusters.config())?;
         let mut asked = |nic: &mut Nic, limit_ps| {
             program.answer(nic)?;
             look(nic, limit_ps)
@@ -254,8 +259,7 @@ fn look(nic: &mut Nic, limit_ps: u64) -> Result<()> {
 }
 
 /// A NIC with the handlers that ask the host, and the program that they ask.
-fn start_both(protocol: Protocol) -> Result<(Simulated, HostPing)> {
-    let config = NicConfig::default();
+fn start_both(protocol: Protocol, config: NicConfig) -> Result<(Simulated, HostPing)> {
     let program = program("host_ping", &config)?;
     let rules = match protocol {
         Protocol::Icmp => RuleFile::read(&example("host_ping")?.join("rules.toml"), &MatcherParams::BOARD),
@@ -282,11 +286,17 @@ fn pass(nic: &mut Nic, request: &[u8]) -> Result<u64> {
     Ok(up + down + 2 * config.host_latency * config.core_ps)
 }
 
-/// Round trips of a protocol over payload.
-fn panel(protocol: Protocol, trips: &[RoundTrip]) -> Panel {
-    let ours = trips.iter().filter(|trip| trip.protocol == protocol);
+/// Round trips of a protocol over payload, with those of the model if the trips are not.
+fn panel(protocol: Protocol, trips: &[RoundTrip], model: &[RoundTrip], clusters: Clusters) -> Panel {
+    let of = |trips: &[RoundTrip], mode| -> Vec<(f64, f64)> {
+        let own = trips
+            .iter()
+            .filter(|trip| (trip.protocol, trip.mode) == (protocol, mode));
+        own.map(|trip| (trip.payload as f64, trip.total())).collect()
+    };
+    let ours = trips.iter().chain(model).filter(|trip| trip.protocol == protocol);
     let paper = PAPER.iter().filter(|(of, ..)| *of == protocol);
-    let highest = ours.clone().map(RoundTrip::total);
+    let highest = ours.map(RoundTrip::total);
     let highest = highest
         .chain(paper.clone().map(|(.., [_, high])| *high))
         .fold(0.0, f64::max);
@@ -306,14 +316,22 @@ fn panel(protocol: Protocol, trips: &[RoundTrip]) -> Panel {
                 ..Series::new(range, Style::area(color), Vec::new())
             });
         }
-        let points = ours.clone().filter(|trip| trip.mode == mode);
-        let points = points.map(|trip| (trip.payload as f64, trip.total()));
-        let own = Style::line(color).with(shape);
-        let own = Series::new(format!("{name}, here"), own, points.collect());
+        let line = Style::line(color);
+        // What the host takes alone has no clusters in it.
+        let (other, drawn) = match mode {
+            Mode::Host => ("here".to_owned(), line.with(shape)),
+            _ => (Clusters(Backend::Model).name().to_owned(), modelled(line)),
+        };
+        let other = Series::new(format!("{name}, {other}"), drawn, of(model, mode));
+        let here = match clusters.0 {
+            Backend::Model => "here",
+            Backend::Own | Backend::Rtl => clusters.name(),
+        };
+        let own = Series::new(format!("{name}, {here}"), line.with(shape), of(trips, mode));
         let values = published.filter_map(|(.., payload, [value, _])| Some(((*payload)? as f64, *value)));
         let theirs = Style::published(shape);
         let theirs = Series::new(format!("{name}, paper"), theirs, values.collect());
-        let lines = [own, theirs].into_iter();
+        let lines = [other, own, theirs].into_iter();
         series.extend(lines.filter(|series| !series.points.is_empty()));
     }
     Panel {

@@ -1,10 +1,11 @@
 //! Figure 8: files over SLMP between two NICs, and the same on bad cables.
 
-use super::{in_parallel, show};
+use super::{Clusters, in_parallel, modelled, show};
 use crate::harness::{draw, program};
 use crate::transfer::{Transfer, Transferred, transfer};
 use anyhow::Result;
 use spinneret_fabric::Faults;
+use spinneret_nic::nic::Backend;
 use spinneret_nic::picture::{Axis, COLORS, Panel, Series, Shape, Style, bytes};
 use spinneret_slmp::memory::Cause;
 use spinneret_slmp::{Mode, SenderConfig};
@@ -48,23 +49,54 @@ const SHAPES: [Shape; 5] = [
     Shape::Tip,
 ];
 
+/// A point of the picture.
+#[derive(Clone, Copy, Debug)]
+struct Point {
+    window: u16,
+    bytes: usize,
+    gbps: f64,
+}
+
+impl Point {
+    /// From a row of the table.
+    fn read(line: &str) -> Option<Self> {
+        let mut cells = line.split(',');
+        Some(Self {
+            window: cells.next()?.parse().ok()?,
+            bytes: cells.next()?.parse().ok()?,
+            gbps: cells.nth(1)?.parse().ok()?,
+        })
+    }
+}
+
 /// Files of all sizes with all windows.
-pub(super) fn throughput(out: &Path, largest: usize) -> Result<()> {
+pub(super) fn throughput(out: &Path, clusters: Clusters, largest: usize) -> Result<()> {
     let sizes = SIZES.into_iter().filter(|size| *size <= largest);
     let all: Vec<_> = sizes
         .flat_map(|size| WINDOWS.map(|window| (window, size, Faults::default())))
         .collect();
-    let points = transfers(&all)?;
-    let rows = points
+    let transferred = transfers(clusters, &all)?;
+    let rows = transferred
         .iter()
         .map(|(window, done)| row(&[window.to_string()], done));
     let columns = [&["window"][..], &COLUMNS].concat();
-    show(&out.join("figure8.csv"), &columns, &Vec::from_iter(rows))?;
-    draw(&out.join("figure8.svg"), SIZE, |area| panel(&points).draw(area))
+    let file = |extension| out.join(clusters.file("figure8", extension));
+    show(&file("csv"), &columns, &Vec::from_iter(rows))?;
+    let point = |(window, done): &(u16, Transferred)| Point {
+        window: *window,
+        bytes: done.bytes,
+        gbps: done.gbps(),
+    };
+    let points: Vec<_> = transferred.iter().map(point).collect();
+    let model = clusters.rows_of_model(out, "figure8")?;
+    let model: Vec<_> = model.iter().filter_map(|line| Point::read(line)).collect();
+    draw(&file("svg"), SIZE, |area| {
+        panel(&points, &model, clusters).draw(area)
+    })
 }
 
 /// A file with a window of 16 on cables that lose nothing, a little, and a lot, and double and reorder frames as well.
-pub(super) fn faults(out: &Path, bytes: usize) -> Result<()> {
+pub(super) fn faults(out: &Path, clusters: Clusters, bytes: usize) -> Result<()> {
     let all = LOSSES.map(|loss| {
         let others = if loss > 0.0 { OTHERS } else { 0.0 };
         let faults = Faults {
@@ -75,7 +107,7 @@ pub(super) fn faults(out: &Path, bytes: usize) -> Result<()> {
         };
         (16, bytes, faults)
     });
-    let rows = transfers(&all)?
+    let rows = transfers(clusters, &all)?
         .into_iter()
         .zip(all)
         .map(|((_, done), (.., faults))| {
@@ -87,15 +119,18 @@ pub(super) fn faults(out: &Path, bytes: usize) -> Result<()> {
         &COLUMNS,
     ];
     show(
-        &out.join("slmp-faults.csv"),
+        &out.join(clusters.file("slmp-faults", "csv")),
         &columns.concat(),
         &Vec::from_iter(rows),
     )
 }
 
 /// Transfers files of all sizes, windows and cables; returns them with their windows.
-fn transfers(all: &[(u16, usize, Faults)]) -> Result<Vec<(u16, Transferred)>> {
-    let plain = Transfer::default();
+fn transfers(clusters: Clusters, all: &[(u16, usize, Faults)]) -> Result<Vec<(u16, Transferred)>> {
+    let plain = Transfer {
+        nic: clusters.config(),
+        ..Transfer::default()
+    };
     let program = program("slmp", &plain.nic)?;
     in_parallel(all, |&(window, size, faults)| {
         let how = Transfer {
@@ -139,22 +174,34 @@ fn row(first: &[String], done: &Transferred) -> Vec<String> {
     [first, &transfer].concat()
 }
 
-/// Throughput over the size of the file, a line for each window.
-fn panel(points: &[(u16, Transferred)]) -> Panel {
-    let mut windows: Vec<u16> = points.iter().map(|(window, _)| *window).collect();
+/// Throughput over the size of the file, a line for each window, and the model's beside it.
+fn panel(points: &[Point], model: &[Point], clusters: Clusters) -> Panel {
+    let mut windows: Vec<u16> = points.iter().map(|point| point.window).collect();
     windows.sort_unstable();
     windows.dedup();
-    let gbps = points.iter().map(|(_, done)| done.gbps());
-    let highest = gbps.fold(PAPER_BEST_GBPS, f64::max);
-    let bytes_of = points.iter().map(|(_, done)| done.bytes);
-    let largest = bytes_of.max().unwrap_or(1) as f64 * 1.25;
+    let all = || points.iter().chain(model);
+    let highest = all().map(|point| point.gbps).fold(PAPER_BEST_GBPS, f64::max);
+    let largest = all().map(|point| point.bytes).max().unwrap_or(1) as f64 * 1.25;
+    let line = |points: &[Point], window| -> Vec<(f64, f64)> {
+        let line = points.iter().filter(|point| point.window == window);
+        line.map(|point| (point.bytes as f64, point.gbps)).collect()
+    };
     let styles = COLORS.into_iter().zip(SHAPES.into_iter().cycle());
-    let ours = windows.into_iter().zip(styles).map(|(window, (color, shape))| {
-        let line = points.iter().filter(|(of, _)| *of == window);
-        let line = line.map(|(_, done)| (done.bytes as f64, done.gbps()));
-        let style = Style::line(color).with(shape);
-        Series::new(format!("window {window}"), style, line.collect())
-    });
+    let ours = windows
+        .into_iter()
+        .zip(styles)
+        .flat_map(|(window, (color, shape))| {
+            let style = Style::line(color);
+            let own = Series::new(
+                format!("window {window}"),
+                style.with(shape),
+                line(points, window),
+            );
+            let name = format!("window {window}, {}", Clusters(Backend::Model).name());
+            let other = Series::new(name, modelled(style), line(model, window));
+            [own, other]
+        })
+        .filter(|series| !series.points.is_empty());
     let paper = [
         (PAPER_BEST_GBPS, "paper, best median", SHAPES[4]),
         (PAPER_WINDOW_1_GBPS, "paper, window 1", SHAPES[0]),
@@ -164,7 +211,7 @@ fn panel(points: &[(u16, Transferred)]) -> Panel {
         Series::new(format!("{name}: {value}"), Style::published_line(shape), line)
     });
     Panel {
-        title: "Files over SLMP, handlers at 40 MHz".to_owned(),
+        title: format!("Files over SLMP, {}", clusters.name()),
         x: Axis::log("size of the file", SMALLEST..largest).with_words(bytes),
         y: Axis::linear("throughput, Gb/s", 0.0..highest * 1.08),
         series: ours.chain(theirs).collect(),

@@ -4,15 +4,19 @@ mod figure10;
 mod figure7;
 mod figure8;
 mod figure9;
+mod table1;
 
 pub use figure7::{Mode, Protocol, RoundTrip, csv as figure7_csv, read as read_figure7};
 
 pub(crate) use figure10::{MESSAGES, Point, Spec, TIMES, points};
 
-use anyhow::Result;
+use anyhow::{Result, anyhow};
 use clap::{Args, ValueEnum};
+use spinneret_nic::nic::{Backend, NicConfig};
+use spinneret_nic::picture::Style;
 use spinneret_table::bench::write;
 use spinneret_table::figures;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -25,6 +29,9 @@ pub(crate) struct Arguments {
     /// Largest file of Figure 8 in bytes
     #[arg(long, value_name = "BYTES", default_value_t = 10_000_000)]
     largest: usize,
+    /// Clusters of the simulated NICs; of `rtl` results have that name, and pictures show those of `model` as well
+    #[arg(long = "cluster", value_enum, value_name = "NAME", default_value_t)]
+    backend: Backend,
     /// Folder for results
     #[arg(long, value_name = "DIR", default_value = "docs/results")]
     out: PathBuf,
@@ -48,6 +55,8 @@ enum Which {
     Figure9,
     /// Messages of MPI's datatypes, and computation meanwhile; takes an hour, and has to be named
     Figure10,
+    /// Game of Life on grids of ranks, Table 1 of the paper of Molly; starts `molly` under MPI, and has to be named
+    Table1,
     /// Time that MPI takes to unpack on this machine, as JSON
     Unpack,
 }
@@ -58,19 +67,79 @@ enum Which {
 /// If one of them fails.
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let Arguments { out, largest, .. } = arguments;
+    let clusters = Clusters(arguments.backend);
     let all = [Which::Figure7, Which::Figure8, Which::Faults, Which::Figure9];
     let only = arguments.only.as_ref().map(std::slice::from_ref);
     for which in only.unwrap_or(&all) {
         match which {
-            Which::Figure7 => figure7::run(out, arguments.redraw)?,
-            Which::Figure8 => figure8::throughput(out, *largest)?,
-            Which::Faults => figure8::faults(out, *largest)?,
+            Which::Figure7 => figure7::run(out, clusters, arguments.redraw)?,
+            Which::Figure8 => figure8::throughput(out, clusters, *largest)?,
+            Which::Faults => figure8::faults(out, clusters, *largest)?,
             Which::Figure9 => figure9::run(out)?,
-            Which::Figure10 => figure10::run(out, &arguments.figure10)?,
+            Which::Figure10 => figure10::run(out, clusters, &arguments.figure10)?,
+            Which::Table1 => table1::run(out)?,
             Which::Unpack => figure10::unpack(&arguments.figure10)?,
         }
     }
     Ok(())
+}
+
+/// The clusters of an experiment: PsPIN's as a model at 40 MHz, or spinneret's own as hardware at the NIC's clock.
+#[derive(Clone, Copy, Debug)]
+struct Clusters(Backend);
+
+impl Clusters {
+    /// The NIC with them.
+    fn config(self) -> NicConfig {
+        NicConfig::with(self.0)
+    }
+
+    /// The name of a result: `figure7.csv`, or `figure7-rtl.csv`.
+    fn file(self, name: &str, extension: &str) -> String {
+        match self.0 {
+            Backend::Model => format!("{name}.{extension}"),
+            Backend::Own => format!("{name}-own-model.{extension}"),
+            Backend::Rtl => format!("{name}-rtl.{extension}"),
+        }
+    }
+
+    /// Their name in titles and legends.
+    fn name(self) -> &'static str {
+        match self.0 {
+            Backend::Model => "model at 40 MHz",
+            Backend::Own => "model of own clusters at 250 MHz",
+            Backend::Rtl => "own clusters at 250 MHz",
+        }
+    }
+
+    /// The rows of the model's table without its header, to draw them as well; none if these are those of the model.
+    ///
+    /// # Errors
+    /// If there is a table that cannot be read.
+    fn rows_of_model(self, out: &Path, name: &str) -> Result<Vec<String>> {
+        let path = out.join(Self(Backend::Model).file(name, "csv"));
+        if self.0 == Backend::Model {
+            return Ok(Vec::new());
+        }
+        match std::fs::read_to_string(&path) {
+            Ok(text) => Ok(text.lines().skip(1).map(str::to_owned).collect()),
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                eprintln!("without the model's curves, as there is no {}", path.display());
+                Ok(Vec::new())
+            }
+            Err(error) => Err(anyhow!("cannot read {}: {error}", path.display())),
+        }
+    }
+}
+
+/// A thin dashed line without marks: the model beside the hardware.
+fn modelled(style: Style) -> Style {
+    Style {
+        shape: None,
+        line: Some(1),
+        is_dashed: true,
+        ..style
+    }
 }
 
 /// Prints a table and writes it to a file as CSV.

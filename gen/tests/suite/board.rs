@@ -19,6 +19,13 @@ fn write(output: &BoardOutput, directory: &Path) {
     assert!(store.compare(&output.files).unwrap().is_empty());
 }
 
+fn of(cluster: Cluster) -> Options {
+    Options {
+        cluster,
+        ..Options::default()
+    }
+}
+
 fn text<'a>(output: &'a BoardOutput, name: &str) -> &'a str {
     let file = output.files.iter().find(|file| file.name == name);
     &file.unwrap_or_else(|| panic!("no {name}")).text
@@ -92,7 +99,7 @@ fn the_core_file_lists_every_source_once() {
 #[test]
 fn cluster_clock_has_the_requested_frequency() {
     let options = Options {
-        cluster_hz: 62_500_000,
+        cluster_hz: Some(62_500_000),
         ..Options::default()
     };
     let output = output("vcu1525", &options, Path::new("out")).unwrap();
@@ -105,7 +112,7 @@ fn cluster_clock_has_the_requested_frequency() {
         output
             .notes
             .iter()
-            .any(|note| note.starts_with("cluster clock: 62.5 MHz from 250 MHz"))
+            .any(|note| note.starts_with("cluster spinneret, its clock: 62.5 MHz from 250 MHz"))
     );
 }
 
@@ -142,12 +149,19 @@ fn every_tool_reads_the_application_block_of_either_generation_without_a_warning
         lint(scratch.path(), TOP);
         let crossings = text(&output, "constraints/spinneret_crossings.xdc");
         // Each of the four AXI ports crosses by five queues; HERs, feedback, commands, responses and output by one.
+        let (queues, words) = match cluster {
+            Cluster::Spinneret => (0, "# The cluster has the clock of the NIC"),
+            _ => (
+                25,
+                "# link_reset app/u_reset: clk (4.000 ns), cluster_clk (25.000 ns)",
+            ),
+        };
         assert_eq!(
             crossings.matches("\n# async_fifo app/").count(),
-            25,
+            queues,
             "{crossings}"
         );
-        assert!(crossings.contains("# link_reset app/u_reset: clk (4.000 ns), cluster_clk (25.000 ns)"));
+        assert!(crossings.contains(words), "{crossings}");
     }
 }
 
@@ -157,7 +171,7 @@ fn every_tool_reads_the_application_block_with_the_cluster_declared_from_a_relat
     let directory = scratch.path().join("nic");
     let output = render(
         find("vcu1525").unwrap(),
-        &Options::default(),
+        &of(Cluster::Pspin),
         &directory,
         &build_app,
     )
@@ -186,11 +200,14 @@ fn lint(directory: &Path, top: &str) {
 
 #[test]
 fn every_tool_reads_what_is_written_without_a_warning() {
-    let scratch = tempfile::tempdir().unwrap();
-    let output = output("vcu1525", &Options::default(), scratch.path()).unwrap();
-    write(&output, scratch.path());
-    for top in [TOP, "spinneret_cluster_clock"] {
-        lint(scratch.path(), top);
+    // The clock is that of the NIC, or a clock manager makes it.
+    for cluster in [Cluster::Spinneret, Cluster::Pspin] {
+        let scratch = tempfile::tempdir().unwrap();
+        let output = output("vcu1525", &of(cluster), scratch.path()).unwrap();
+        write(&output, scratch.path());
+        for top in [TOP, "spinneret_cluster_clock"] {
+            lint(scratch.path(), top);
+        }
     }
 }
 
@@ -211,7 +228,7 @@ fn overlay_builds_in_any_layout_without_changing_the_checkout() {
             generation,
             corundum: Some(theirs.path().to_owned()),
             pspin: Some(pspin.path().to_owned()),
-            ..Options::default()
+            ..of(Cluster::Pspin)
         };
         let output = output("vcu1525", &options, out.path()).unwrap();
         write(&output, out.path());
@@ -235,6 +252,7 @@ fn overlay_builds_in_any_layout_without_changing_the_checkout() {
             format!("syn {cluster}/fpga/app/pspin/deps/pspin/hw/src/pspin.sv"),
             "xdc ../fpga.xdc".to_owned(),
             format!("xdc {ours}/constraints/spinneret_crossings.xdc"),
+            format!("xdc {ours}/constraints/spinneret_regions.xdc"),
             format!("config {ours}/fpga/config.tcl"),
         ];
         assert_eq!(said.lines().collect::<Vec<_>>(), expected);
@@ -259,7 +277,7 @@ fn configuration(build: &Path, said: &str) -> String {
         .find_map(|line| line.strip_prefix("config "))
         .unwrap();
     let commands = "proc get_filesets {name} { return $name }\n\
-                    proc get_files {pattern} { return $pattern }\n\
+                    proc get_runs {name} { return $name }\n\
                     proc get_files {name} { return $name }\n\
                     proc set_property {name value object} { puts \"$object $name: $value\" }\n";
     let runner = build.join("run.tcl");
@@ -290,6 +308,21 @@ fn check_configuration(said: &str) {
     let scope = "*/spinneret_crossings.xdc SCOPED_TO_CELLS: \
                  core_inst/core_inst/core_pcie_inst/core_inst/app.app_block_inst\n";
     assert!(said.contains(scope), "{said}");
+    // Regions begin at the top, and the scripts of the reference are found from any directory.
+    assert!(said.contains("*/spinneret_regions.xdc USED_IN_SYNTHESIS: false\n"));
+    assert!(!said.contains("*/spinneret_regions.xdc SCOPED_TO_CELLS"));
+    for (step, script) in [
+        ("PLACE_DESIGN.TCL.PRE", "read"),
+        ("ROUTE_DESIGN.TCL.POST", "write"),
+    ] {
+        let start = format!("impl_1 STEPS.{step}: ");
+        let path = said.lines().find_map(|line| line.strip_prefix(&start));
+        let path = Path::new(path.unwrap_or_else(|| panic!("no {step}: {said}")));
+        assert!(
+            path.is_file() && path.ends_with(format!("fpga/reference_{script}.tcl")),
+            "{said}"
+        );
+    }
     assert!(
         said.contains("riscv/include") && said.contains("verilog_define: TARGET_SYNTHESIS PULP_FPGA_EMUL"),
         "{said}"

@@ -28,6 +28,7 @@ fn corundum_at(path: &Path) -> Options {
 
 fn pspin_at(path: &Path) -> Options {
     Options {
+        cluster: Cluster::Pspin,
         pspin: Some(path.to_owned()),
         ..Options::default()
     }
@@ -44,7 +45,7 @@ pub(crate) fn wrong_trees(told: &mut Vec<String>) {
         ..pspin_at(&empty)
     };
     let clock = Options {
-        cluster_hz: 5_000_000,
+        cluster_hz: Some(5_000_000),
         ..Options::default()
     };
     for options in [
@@ -337,6 +338,7 @@ fn packages_of_one_file_may_be_mutually_dependent() {
 fn board_with_cluster_has_a_simulation_list() {
     let pspin = checkout(CLUSTER);
     let options = |pspin| Options {
+        cluster: Cluster::Pspin,
         pspin,
         ..Options::default()
     };

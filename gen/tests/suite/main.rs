@@ -2,6 +2,7 @@
 
 mod board;
 mod board_checkout;
+mod board_regions;
 mod command;
 mod ports;
 mod request;

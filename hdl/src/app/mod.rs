@@ -297,6 +297,8 @@ fn update() {
     ingress.her_gen_valid = regs.her_gen_valid;
     ingress.her_gen_ctx_enabled = regs.her_gen_ctx_enabled;
     ingress.her_gen = regs.her_gen;
+    *ingress.slot_bound = *regs.slot_bound;
+    *regs.slots_used = *ingress.slots_used_o;
     host.guard.open = !*regs.guard_enforce;
     host.guard.by_context = *regs.guard_by_context;
     host.guard.enabled = *regs.guard_enabled;
@@ -375,6 +377,7 @@ fn update() {
         ("ingress.refused_no_start", ingress.refused_no_start_o),
         ("ingress.refused_not_out", ingress.refused_not_out_o),
         ("ingress.refused_early", ingress.refused_early_o),
+        ("ingress.dropped_bound", *ingress.dropped_bound_o),
         ("ingress.large_used", ingress.large_used_o),
         ("ingress.large_peak", ingress.large_peak_o),
         ("ingress.small_used", ingress.small_used_o),

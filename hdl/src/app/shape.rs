@@ -56,6 +56,9 @@ pub struct AppParameters {
     /// Clocks after which an access to a silent cluster is answered.
     #[parameter(65_536, range = 16..=1 << 30)]
     pub bar_timeout: u64,
+    /// 1: HERs have the sum of the packet's IP payload, for spinneret's own clusters; never with the stand-in.
+    #[parameter(1)]
+    pub payload_sum: bool,
     /// 1: the cluster is the stand-in, as software can read.
     #[parameter(0)]
     pub stub: bool,
@@ -104,7 +107,8 @@ impl AppShape {
         const AXI_ID: (&str, u64) = ("axi_id_width", CLUSTER_ID_BITS);
         const ID: (&str, u64) = ("id_width", CLUSTER_ID_BITS);
         let own = AppParameters::new(values)?;
-        let ingress = [AXI_ID, ("id_width", 8), ("dest_width", 16)];
+        let sum = ("payload_sum", u64::from(own.payload_sum && !own.stub));
+        let ingress = [AXI_ID, ("id_width", 8), ("dest_width", 16), sum];
         let ingress = DatapathShape::new(&datapath::ENTRY.with(Config::Board, &ingress))?;
         let (received, slots) = (ingress.matcher.axis(), ingress.slots);
         let egress = [
@@ -114,6 +118,8 @@ impl AppShape {
             ("rx_id_width", received.id as u64),
             ("rx_dest_width", received.dest as u64),
             ("rx_user_width", received.user as u64),
+            // A bit of the id tells clusters apart, even if there is one.
+            ("clusters", own.clusters.max(2) as u64),
             ("buffer_base", slots.buffer_base),
             ("buffer_size", slots.buffer_size),
             ("slot_unit", slots.unit()),

@@ -2,28 +2,28 @@
 
 use super::corundum::{CLUSTER, ClusterClock, Generation, Shell};
 use super::{ENTRY, SpinneretApp, stub};
-use crate::entry::{Config, ParameterError, Values};
-use crate::hpu::cluster::complex;
+use crate::entry::{Config, Entry, ParameterError, Values};
+use crate::hpu::cluster::{ComplexShape, complex};
 
+use spinneret_regmap::CLUSTERS;
 use spinneret_verilog::{Design, Library, Module, TopOptions};
 use std::fmt;
 use thiserror::Error;
 
 /// The source of the cluster.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Cluster {
+    /// Ours.
+    Spinneret,
     /// PsPIN; its sources come from the user.
-    #[default]
     Pspin,
     /// Our stand-in, whose sources are among these.
     Stub,
-    /// Ours.
-    Spinneret,
 }
 
 impl Cluster {
-    /// All; the first is the default.
-    pub const ALL: [Self; 3] = [Self::Pspin, Self::Stub, Self::Spinneret];
+    /// All; boards have the first unless another one is asked for.
+    pub const ALL: [Self; 3] = [Self::Spinneret, Self::Pspin, Self::Stub];
 
     /// The name on the command line.
     pub fn name(self) -> &'static str {
@@ -42,6 +42,8 @@ pub struct AppOptions {
     pub generation: Generation,
     /// The source of the cluster.
     pub cluster: Cluster,
+    /// Clusters. 2 in the public design; our own can be 1, 2, 4 or 8, with queues for them.
+    pub clusters: usize,
     /// Where the cluster's clock comes from.
     pub clock: ClusterClock,
     /// The frequency of the cluster's clock in kHz, which software can read.
@@ -55,6 +57,7 @@ impl Default for AppOptions {
         Self {
             generation: Generation::ALL[0],
             cluster: Cluster::Pspin,
+            clusters: CLUSTERS as usize,
             clock: ClusterClock::Board,
             cluster_clock_khz: 40_000,
             interfaces: 1,
@@ -109,17 +112,19 @@ pub fn sources(options: AppOptions) -> Result<AppSources, AppError> {
     let mut library = Library::with_prefix("spinneret_", &["pspin_", "mqnic_"]);
     let values = values(options);
     let app = library.add(&SpinneretApp::new(&values)?, ENTRY.name, &TopOptions::default())?;
+    let mut queues = values.get("queues").copied().unwrap_or(0);
     let own = match options.cluster {
         Cluster::Pspin => None,
         Cluster::Stub => Some(stub::ENTRY),
         Cluster::Spinneret => Some(complex::ENTRY),
     };
     if let Some(entry) = own {
-        let values = entry.values(Config::Board);
+        let values = own_values(entry, options);
         let top = TopOptions {
             parameters: entry.verilog_parameters(&values),
         };
         library.add(&*(entry.build)(&values)?, CLUSTER, &top)?;
+        queues = values.get("mpqs").copied().unwrap_or(queues);
     }
     let mut files: Vec<_> = library.modules().iter().map(SourceFile::of).collect();
     let get = |name: &str| values.get(name).copied().unwrap_or(0);
@@ -127,7 +132,7 @@ pub fn sources(options: AppOptions) -> Result<AppSources, AppError> {
         generation: options.generation,
         clock: options.clock,
         interfaces: options.interfaces,
-        cluster: [get("clusters"), get("queues")],
+        cluster: [get("clusters"), queues],
         app: &app,
     };
     files.push(SourceFile {
@@ -175,6 +180,22 @@ impl fmt::Display for Cluster {
 fn values(options: AppOptions) -> Values {
     let mut values = ENTRY.values(Config::Board);
     values.insert("cluster_clock_khz".to_owned(), options.cluster_clock_khz);
+    values.insert("clusters".to_owned(), options.clusters as u64);
     values.insert("stub".to_owned(), u64::from(options.cluster == Cluster::Stub));
+    let has_sum = options.cluster == Cluster::Spinneret;
+    values.insert("payload_sum".to_owned(), u64::from(has_sum));
+    values
+}
+
+/// The parameters of our own cluster under these options.
+fn own_values(entry: Entry, options: AppOptions) -> Values {
+    let mut values = entry.values(Config::Board);
+    let mut set = |name: &str, value: usize| values.insert(name.to_owned(), value as u64);
+    set("clusters", options.clusters);
+    if options.cluster == Cluster::Spinneret {
+        let shape = ComplexShape::of_clusters(options.clusters);
+        set("mpqs", shape.queues);
+        set("cells", shape.cells);
+    }
     values
 }

@@ -51,11 +51,12 @@ pub use shape::RegsShape;
 pub(crate) use shape::{ENTRY, SIMULATED};
 
 use crate::axi::{AxiAddressInHandles, AxiShape, AxiTarget};
+use crate::ingress::datapath::SLOTS;
 use crate::ingress::her_gen::ContextsOut;
 use map::{elements, meta};
 use ports::AddressInHandles;
 use spinneret_regmap::{
-    CONTEXTS, COUNTER_WORDS, RULES_PER_RULESET, RULESETS, Register, cl, events, guard, her, me, stats,
+    CONTEXTS, COUNTER_WORDS, RULES_PER_RULESET, RULESETS, Register, cl, events, guard, her, me, slots, stats,
 };
 use spinneret_verilog::prelude::*;
 use std::collections::BTreeMap;
@@ -137,6 +138,10 @@ pub struct PspinCtrlRegs {
     pub guard_size: Optional<Wire<Out, { WINDOWS * WORD }>, { extended }>,
     /// A transfer must be in the window of its context, not in any.
     pub guard_by_context: Optional<Wire<Out, bool>, { extended }>,
+    /// Most slots of each context, that of context 0 lowest.
+    pub slot_bound: Optional<Wire<Out, { WINDOWS * SLOTS }>, { extended }>,
+    /// Slots that each has.
+    pub slots_used: Optional<Wire<In, { WINDOWS * SLOTS }>, { extended }>,
     /// The last error of the egress DMA is to be forgotten.
     pub error_clear: Optional<Wire<Out, bool>, { extended }>,
     /// The clusters' clock is running.
@@ -187,7 +192,7 @@ fn addresses(low: Sig, high: Sig) -> Sig {
         s_axil, cl_fetch_en_o, aux_rst_o, cl_eoc_i, cl_busy_i, mpq_full_i, stdout_rd_en, stdout_dout, stdout_data_valid,
         alloc_dropped_pkts, match_valid, match_mode, match_idx, match_mask, match_start, match_end, her_gen_valid,
         her_gen_ctx_enabled, her_gen, egress_dma_last_error, match_relative, guard_enforce, guard_enabled, guard_base,
-        guard_size, guard_by_context, error_clear, cluster_running, cluster_held, counters, events_pending, events_sent,
+        guard_size, guard_by_context, slot_bound, slots_used, error_clear, cluster_running, cluster_held, counters, events_pending, events_sent,
         events_clear, events_enable, events_moderation, write, read, held, words, stdout_taken, clear, cleared_lines,
         map, shape, extended
     },
@@ -222,6 +227,9 @@ fn update() {
     if extended {
         live.insert(cl::STATUS.offset, cat!(*cluster_held, *cluster_running));
         live.insert(events::SENT.offset, *events_sent);
+        for (number, word) in slots::USED.words().enumerate() {
+            live.insert(word.offset(), slots_used.slice(number * SLOTS, SLOTS));
+        }
         for (number, word) in spinneret_regmap::counters().flat_map(Register::words).enumerate() {
             live.insert(word.offset(), counters.slice(number * WORD, WORD));
         }
@@ -293,6 +301,7 @@ fn update() {
         *guard_base = addresses(value(&guard::BASE_0), value(&guard::BASE_1));
         *guard_size = value(&guard::SIZE);
         *guard_by_context = value(&guard::BY_CONTEXT)[0];
+        *slot_bound = value(&slots::BOUND);
         *events_clear = *cleared_lines;
         *events_enable = value(&events::ENABLE);
         *events_moderation = value(&events::MODERATION);

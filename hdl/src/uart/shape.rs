@@ -44,6 +44,7 @@ impl ConsoleShape {
             message_id_network_order: true,
             ip_relative: false,
             side_band: false,
+            payload_sum: false,
         }
     }
 }

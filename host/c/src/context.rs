@@ -1,8 +1,11 @@
 //! Programs and contexts.
 
+use crate::addresses;
 use crate::ffi::{self, Failure, Kind, Object, SPINNERET_OK, check_place, guarded, put, text};
 use crate::nic::{OpenNic, spinneret_nic};
-use spinneret_host::{Context, Join, MatcherParams, Options, Program, Rule, RuleFile, Ruleset};
+use spinneret_host::{
+    Context, CounterQueue, Join, MatcherParams, Options, Program, Rule, RuleFile, Ruleset, Share, Usage,
+};
 use spinneret_rpc::BackgroundService;
 use std::ffi::{c_char, c_int};
 use std::path::Path;
@@ -37,6 +40,8 @@ pub struct spinneret_options {
 pub(crate) struct OpenContext {
     // They end before the context does.
     pub(crate) services: Mutex<Option<BackgroundService>>,
+    /// Values of counters, once the program has asked for them.
+    pub(crate) queue: Mutex<Option<CounterQueue>>,
     pub(crate) context: Arc<Context>,
     /// The handle of its NIC.
     pub(crate) nic: usize,
@@ -106,7 +111,7 @@ pub extern "C" fn spinneret_program_close(program: *mut spinneret_program) -> c_
 /// that match `rules`. All contexts of a process share one program.
 ///
 /// # Safety
-/// `handlers` is a string; `rules` and `options` can be read, and `options` may be null for 1 MiB of host memory and a quarter
+/// `handlers` is a string, or null if the program has handlers of one name; `rules` and `options` can be read, and `options` may be null for 1 MiB of host memory and a quarter
 /// of the other resources; the handle is written to `context`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn spinneret_open_context(
@@ -121,11 +126,18 @@ pub unsafe extern "C" fn spinneret_open_context(
         let open: Arc<OpenNic> = ffi::get(nic)?;
         let program: Arc<Program> = ffi::get(program)?;
         check_place(context, "context")?;
-        // SAFETY: the caller promises a string, and that the others can be read.
-        let (name, rules, options) = unsafe { (text(handlers, "handlers")?, ruleset(rules)?, read(options)) };
-        let opened = open.nic.open_context(&program, name, &rules, &options)?;
+        // SAFETY: the caller promises a string or null, and that the others can be read.
+        let (name, rules, options) = unsafe {
+            (
+                addresses::name(&program, handlers)?,
+                ruleset(rules)?,
+                read(options),
+            )
+        };
+        let opened = open.nic.open_context(&program, &name, &rules, &options)?;
         let handle = ffi::insert(OpenContext {
             services: Mutex::default(),
+            queue: Mutex::default(),
             context: Arc::new(opened),
             nic: nic.addr(),
         });
@@ -176,6 +188,61 @@ pub unsafe extern "C" fn spinneret_set_rules(
         let open: Arc<OpenContext> = ffi::get(context)?;
         // SAFETY: the caller promises that they can be read.
         open.context.set_ruleset(&unsafe { ruleset(rules) }?)?;
+        Ok(SPINNERET_OK)
+    })
+}
+
+/// Sets the share of a context in HPU time, which only spinneret's own clusters have: its weight, 1 to 15, relative to those of
+/// other contexts, and the clocks after which a handler is stopped (0: never).
+#[unsafe(no_mangle)]
+pub extern "C" fn spinneret_set_share(context: *mut spinneret_context, weight: u32, budget: u32) -> c_int {
+    guarded(|| {
+        let open: Arc<OpenContext> = ffi::get(context)?;
+        open.context.set_share(Share { weight, budget })?;
+        Ok(SPINNERET_OK)
+    })
+}
+
+/// HPU time that a context has used since the clusters were reset.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct spinneret_usage {
+    /// Clocks that its handlers took.
+    pub clocks: u64,
+    /// Handlers that have ended, modulo 2^32.
+    pub handlers: u32,
+    /// Handlers that were stopped because they used up their budget.
+    pub budget_ends: u32,
+    /// Handlers that failed, those that used up their budget among them.
+    pub failures: u32,
+}
+
+/// Reads the HPU time that a context has used, which only spinneret's own clusters count.
+///
+/// # Safety
+/// The result is written to `usage`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn spinneret_get_usage(
+    context: *mut spinneret_context,
+    usage: *mut spinneret_usage,
+) -> c_int {
+    guarded(|| {
+        let open: Arc<OpenContext> = ffi::get(context)?;
+        check_place(usage, "usage")?;
+        let Usage {
+            handlers,
+            clocks,
+            budget_ends,
+            failures,
+        } = open.context.usage()?;
+        let used = spinneret_usage {
+            clocks,
+            handlers,
+            budget_ends,
+            failures,
+        };
+        // SAFETY: the caller promises the place.
+        unsafe { put(usage, "usage", used) }?;
         Ok(SPINNERET_OK)
     })
 }
@@ -338,6 +405,19 @@ pub(crate) unsafe fn ruleset(rules: *const spinneret_ruleset) -> Result<Ruleset,
             rules.count
         )));
     };
+    let inspected = MatcherParams::BOARD.inspected_words() as u32;
+    for rule in given
+        .iter()
+        .chain((rules.has_messages != 0).then_some(&rules.end_of_message))
+    {
+        if rule.word >= inspected {
+            return Err(Failure::argument(format!(
+                "a rule looks at word {} of the packet: it must be 0 to {}",
+                rule.word as i32,
+                inspected - 1
+            )));
+        }
+    }
     let decide = given
         .iter()
         .fold(joined, |joined, rule| joined.rule(rule.to_rule()));

@@ -71,11 +71,12 @@ impl From<Error> for Failure {
             ErrorKind::Program(_) | ErrorKind::NoStart { .. } => SPINNERET_ERROR_PROGRAM,
             ErrorKind::NoContext(_) | ErrorKind::OtherProgram { .. } => SPINNERET_ERROR_NO_ROOM,
             ErrorKind::TimedOut { .. } => SPINNERET_ERROR_TIMEOUT,
-            ErrorKind::State { .. } => SPINNERET_ERROR_DEVICE,
+            ErrorKind::State { .. } | ErrorKind::NoShares => SPINNERET_ERROR_DEVICE,
             ErrorKind::Ruleset(_)
             | ErrorKind::Outside { .. }
             | ErrorKind::Misaligned { .. }
             | ErrorKind::NoVariable { .. }
+            | ErrorKind::Share { .. }
             | ErrorKind::TooManyClusters { .. } => SPINNERET_ERROR_ARGUMENT,
             ErrorKind::Register { source, .. }
             | ErrorKind::Cluster { source, .. }

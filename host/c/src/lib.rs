@@ -10,6 +10,7 @@
 // Names are those of the header. Types without `repr(C)` are handles, which the header names and does not describe.
 #![allow(non_camel_case_types)]
 
+mod addresses;
 mod context;
 #[doc(hidden)]
 pub mod ffi;
@@ -18,6 +19,7 @@ mod memory;
 mod nic;
 mod slmp;
 
+pub use addresses::*;
 pub use context::*;
 pub use ffi::*;
 pub use memory::*;

@@ -238,7 +238,10 @@ pub unsafe extern "C" fn spinneret_wait_variable(
 }
 
 /// Runs a call on a context.
-fn with(context: *mut spinneret_context, call: impl FnOnce(&OpenContext) -> Result<(), Failure>) -> c_int {
+pub(crate) fn with(
+    context: *mut spinneret_context,
+    call: impl FnOnce(&OpenContext) -> Result<(), Failure>,
+) -> c_int {
     guarded(|| {
         let open: Arc<OpenContext> = ffi::get(context)?;
         call(&open)?;

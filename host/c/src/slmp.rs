@@ -74,6 +74,59 @@ pub unsafe extern "C" fn spinneret_slmp_send(
     })
 }
 
+/// How a message is sent.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct spinneret_slmp_options {
+    /// Message id.
+    pub id: u32,
+    /// Maximum number of unacknowledged segments; 0: the first and the last segment are acknowledged.
+    pub window: u16,
+    /// Payload of a segment in bytes, 1 to 1462.
+    pub segment_bytes: u16,
+    /// Maximum rate in bits per second; 0 for no limit.
+    pub bits_per_second: u64,
+}
+
+/// As spinneret_slmp_send, with options.
+///
+/// # Safety
+/// As for spinneret_slmp_send; `options` can be read.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn spinneret_slmp_send_with(
+    to: *const c_char,
+    message: *const c_void,
+    size: usize,
+    options: *const spinneret_slmp_options,
+) -> c_int {
+    guarded(|| {
+        if options.is_null() {
+            return Err(Failure::argument("options is a null pointer"));
+        }
+        // SAFETY: the caller promises a string, the bytes and the options.
+        let (to, message, options) = unsafe {
+            (
+                address(to, "to")?,
+                bytes(message, size)?,
+                options.read_unaligned(),
+            )
+        };
+        let config = SenderConfig {
+            mode: match options.window {
+                0 => Mode::Message,
+                window => Mode::Window(window),
+            },
+            segment_bytes: options.segment_bytes.into(),
+            rate_bits_per_s: Some(options.bits_per_second).filter(|rate| *rate != 0),
+            ..SenderConfig::default()
+        };
+        let socket = UdpSocket::bind("0.0.0.0:0").map_err(UdpError::Socket)?;
+        let progress = |_: &_| ControlFlow::Continue(());
+        udp::send_numbered(&socket, to, options.id, message, config, progress)?;
+        Ok(SPINNERET_OK)
+    })
+}
+
 /// Receives messages at an address and port of this machine, such as `0.0.0.0:9330`. Port 0 selects a free one, which is
 /// returned in `port`.
 ///

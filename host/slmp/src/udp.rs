@@ -213,9 +213,24 @@ pub fn send(
     to: SocketAddrV4,
     message: &[u8],
     config: SenderConfig,
+    progress: impl FnMut(&Statistics) -> ControlFlow<()>,
+) -> Result<Statistics, UdpError> {
+    send_numbered(socket, to, random_message_id(), message, config, progress)
+}
+
+/// [`send`] with a message id of the caller.
+///
+/// # Errors
+/// As [`send`].
+pub fn send_numbered(
+    socket: &UdpSocket,
+    to: SocketAddrV4,
+    id: u32,
+    message: &[u8],
+    config: SenderConfig,
     mut progress: impl FnMut(&Statistics) -> ControlFlow<()>,
 ) -> Result<Statistics, UdpError> {
-    let mut sender = Sender::new(config, random_message_id(), message.len() as u64)?;
+    let mut sender = Sender::new(config, id, message.len() as u64)?;
     let link = Link::new(socket, to)?;
     let mut shown_at = Duration::ZERO;
     let mut refused = None;

@@ -10,6 +10,7 @@ pub use mapping::{Mapping, SharedMemory};
 pub use open::{OpenDevice, OpenError};
 
 use crate::options::Options;
+use crate::share::{Share, Usage};
 use spinneret_program::Program;
 use spinneret_rules::Ruleset;
 use std::fmt;
@@ -151,6 +152,11 @@ pub trait Device: fmt::Debug {
     /// Whether the host DMA knows the context of a request, so that each can be confined to its own memory.
     fn tells_contexts(&self) -> bool;
 
+    /// Whether contexts have weights, budgets, and counters of HPU time, as in spinneret's own clusters.
+    fn has_shares(&self) -> bool {
+        false
+    }
+
     /// Returns the number of clusters, and of HPUs in each.
     fn shape(&self) -> [u32; 2] {
         [spinneret_regmap::CLUSTERS, 8]
@@ -252,6 +258,18 @@ pub trait Manager {
     /// # Errors
     /// It belongs to another process, or the hardware does not answer.
     fn set_ruleset(&mut self, context: u32, rules: &Ruleset) -> Result<(), DeviceError>;
+
+    /// Sets the share of a context.
+    ///
+    /// # Errors
+    /// The share is more than the NIC's owner allows, or its clusters have no shares; else as [`set_ruleset`](Self::set_ruleset).
+    fn set_share(&mut self, context: u32, share: Share) -> Result<(), DeviceError>;
+
+    /// Reads the HPU time that a context has used.
+    ///
+    /// # Errors
+    /// As [`set_share`](Self::set_share).
+    fn usage(&mut self, context: u32) -> Result<Usage, DeviceError>;
 
     /// Closes a context.
     ///

@@ -177,6 +177,7 @@ const SOURCE: &str = "
     volatile unsigned total;
     volatile unsigned long long step = 0x0123456789abcdefull;
     volatile unsigned char large[10000] = {1, 2, 3};
+    volatile struct { unsigned value, tag; } __counter_queue[2][32];
     void count_ph(void *args) { (void)args; total += 1; }
     void copy_ph(void *args) { (void)args; total += large[0]; }
 ";

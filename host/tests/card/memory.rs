@@ -27,6 +27,70 @@ fn variables_and_counters_of_handlers_are_there_to_read() {
     assert_eq!(ok(context.handler_counter(2)), Counter { sum: 60, count: 6 });
 }
 
+/// What an HPU of the fake writes when it pushes a value.
+fn push(fake: &Fake, queue: u32, hpu: u32, number: u32, counter: u32) {
+    let place = u64::from(queue + 8 * (32 * hpu + number % 32));
+    let tag = number << 4 | counter;
+    fake.driver().memory_at(place)[..4].copy_from_slice(&(1000 * hpu + number).to_le_bytes());
+    fake.driver().memory_at(place + 4)[..4].copy_from_slice(&tag.to_le_bytes());
+}
+
+#[test]
+fn values_of_counters_come_in_order_or_are_counted_as_lost() {
+    let (nic, fake) = nic();
+    let context = open(&nic, "count", &port(1));
+    let at = ok(context.variable("__counter_queue")).address();
+    let mut queue = ok(context.counter_queue());
+    assert_eq!(ok(queue.pop(3)), None);
+    for number in 1..=4 {
+        push(&fake, at, 0, number, 3);
+        push(&fake, at, 1, number, 3 + number % 2);
+    }
+    let taken: Vec<_> = std::iter::from_fn(|| ok(queue.pop(3))).collect();
+    assert_eq!(taken, [1, 2, 3, 4, 1002, 1004]);
+    ok(queue.clear(4));
+    assert_eq!((ok(queue.pop(4)), queue.lost()), (None, 0));
+    // 31 values fit; with the next one the HPU may be changing the oldest place.
+    for number in 5..36 {
+        push(&fake, at, 0, number, 3);
+    }
+    assert_eq!((ok(queue.pop(3)), queue.lost()), (Some(5), 0));
+    ok(queue.clear(3));
+    for number in 36..=67 {
+        push(&fake, at, 0, number, 3);
+    }
+    assert_eq!((ok(queue.pop(3)), queue.lost()), (Some(37), 1));
+    // The host has not read for several rounds.
+    ok(queue.clear(3));
+    for number in 68..=1000 {
+        push(&fake, at, 0, number, 3);
+    }
+    let taken: Vec<_> = std::iter::from_fn(|| ok(queue.pop(3))).collect();
+    assert_eq!(taken.last(), Some(&1000));
+    assert_eq!(taken.len() as u64 + queue.lost() - 1, 1000 - 67);
+    assert!(taken.windows(2).all(|pair| pair[1] == pair[0] + 1), "{taken:?}");
+}
+
+#[test]
+fn numbers_of_values_wrap_around() {
+    let (nic, fake) = nic();
+    let context = open(&nic, "count", &port(1));
+    let at = ok(context.variable("__counter_queue")).address();
+    let mut queue = ok(context.counter_queue());
+    let last = (1 << 28) - 1;
+    for number in last - 31..=last {
+        push(&fake, at, 0, number, 0);
+    }
+    let mut taken = Vec::new();
+    for next in 0..40 {
+        taken.extend(std::iter::from_fn(|| ok(queue.pop(0))));
+        push(&fake, at, 0, next, 0);
+    }
+    taken.extend(std::iter::from_fn(|| ok(queue.pop(0))));
+    let wanted: Vec<u32> = (last - 30..=last).chain(0..40).collect();
+    assert_eq!((taken, queue.lost()), (wanted, 0));
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 

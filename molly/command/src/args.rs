@@ -19,7 +19,7 @@ const RANKS: usize = 4;
 
 /// Affine loops over distributed fields: what a program becomes on a grid of ranks.
 ///
-/// Programs: life5, life9, heat, wave, gauss-seidel, red-black, lattice, lu, product, transposition, five, relax. Under
+/// Programs: life5, life9, heat, wave, gauss-seidel, red-black, dslash, lu, product, transposition, five, relax. Under
 /// mpirun, `check` and `run` use its processes as ranks, and threads of one process otherwise.
 #[derive(Debug, Parser)]
 #[command(name = "molly", version)]

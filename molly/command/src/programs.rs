@@ -4,7 +4,8 @@ use crate::Failure;
 use anyhow::anyhow;
 use molly::model::{Program, Sizes};
 use molly::mpi::Mpi;
-use molly::{FastSum, Field, Geometry, Options, Rank, Result, Sum, Traffic, programs};
+use molly::programs::{self, Complex, Links, Spinor, Su3, Vector};
+use molly::{FastSum, Field, Geometry, Options, Rank, Result, Sum, Traffic};
 use molly_nic::Placed;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -66,7 +67,7 @@ impl Total {
 
 macro_rules! builtin {
     ($name:literal, $function:ident, $about:literal, $size:literal, $small:literal, $dims:literal,
-     ($($field:ident: $type:ty = $fill:expr),*), |$steps:ident| [$($param:expr),*] ($($value:expr),*)
+     ($($field:ident: $type:ty = $fill:expr),*), |$steps:ident $(, $extent:ident)?| [$($param:expr),*] ($($value:expr),*)
      $(, $sum:ident: $sum_type:ty = $part:literal)*) => {
         Builtin {
             name: $name,
@@ -83,6 +84,7 @@ macro_rules! builtin {
             run: |rank, setup, gathers| {
                 let $steps = setup.steps;
                 let shape: [i64; $dims] = std::array::from_fn(|dim| setup.shape[dim]);
+                $(let $extent = shape;)?
                 let sizes = Sizes {
                     params: vec![$($param),*],
                     shapes: vec![$({ let _: Option<$type> = None; setup.shape.clone() }),*],
@@ -115,6 +117,7 @@ macro_rules! builtin {
             serial: |setup| {
                 let $steps = setup.steps;
                 let shape: [i64; $dims] = std::array::from_fn(|dim| setup.shape[dim]);
+                $(let $extent = shape;)?
                 $(let mut $field: Field<$type, $dims> = Field::new(shape, $fill);)*
                 $(let mut $sum = <$sum_type>::new();)*
                 programs::$function($(&mut $field),* $(, $param)* $(, $value)* $(, &mut $sum)*);
@@ -147,6 +150,25 @@ fn strong(at: [i64; 2]) -> f64 {
     number(at) + if at[0] == at[1] { 1e4 } else { 0.0 }
 }
 
+/// A link of lattice QCD: some matrix.
+fn gauge(at: [i64; 4], direction: usize) -> Su3 {
+    let [x, y, z, t] = at;
+    let part = |n: usize| number([x, y, z, t, (4 * n + direction) as i64]) - 7.0;
+    let row = |first: usize| std::array::from_fn(|n| Complex::new(part(first + n), part(first + n + 3)));
+    let (mut one, mut other): (Vector, Vector) = (row(0), row(6));
+    // Rows that are surely not parallel.
+    (one[0].re, other[1].re) = (20.0, 20.0);
+    Su3::of_rows(one, other)
+}
+
+fn quark(at: [i64; 4]) -> Spinor {
+    let [x, y, z, t] = at;
+    let part = |n: usize| number([x, y, z, t, n as i64]);
+    Spinor(std::array::from_fn(|spin| {
+        std::array::from_fn(|colour| Complex::new(part(3 * spin + colour), part(12 + 3 * spin + colour)))
+    }))
+}
+
 /// All of them.
 pub(crate) fn all() -> Vec<Builtin> {
     vec![
@@ -162,8 +184,8 @@ pub(crate) fn all() -> Vec<Builtin> {
             (u: f64 = number), |steps| [steps] ()),
         builtin!("red-black", red_black, "the same in two colours", 1024, 24, 2,
             (u: f64 = number), |steps| [steps] ()),
-        builtin!("lattice", lattice, "a lattice operator, even and odd sites in 4-D", 16, 6, 4,
-            (psi: f64 = number), |steps| [steps] (0.125)),
+        builtin!("dslash", dslash, "the operator of lattice QCD, even and odd sites in 4-D", 16, 4, 4,
+            (links: Links = |at| Links::of(extent, at, gauge), psi: Spinor = quark), |steps, extent| [0, 2 * steps] (0.125)),
         builtin!("lu", factors, "triangular factors of a matrix, in place", 64, 16, 2,
             (a: f64 = strong), |_steps| [] ()),
         builtin!("product", product, "a product of matrices", 256, 16, 2,

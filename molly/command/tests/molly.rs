@@ -52,7 +52,7 @@ fn a_plan_is_a_table_of_80_columns() {
     let fields: Vec<&str> = row.split_whitespace().collect();
     // Chunks, messages and elements; on the torus there is a message to each of eight neighbours.
     assert_eq!(fields[7..9], ["512", "33024"], "{text}");
-    for program in ["heat", "lattice", "lu", "product", "wave"] {
+    for program in ["heat", "dslash", "lu", "product", "wave"] {
         let text = output(&["plan", program, "--size", "8", "--geometry", "2x2"]);
         let long = text.lines().find(|line| line.chars().count() > 80);
         assert_eq!(long, None, "{program}");
@@ -183,7 +183,7 @@ fn reports_invalid_arguments() {
             "molly: --size 1073741825: `1073741825` is no size; ",
         ),
         (
-            &["plan", "lattice", "--size", "100000"],
+            &["plan", "dslash", "--size", "100000"],
             "molly: --size 100000: a field of 100000x100000x100000x100000 would have more than 17179869184 elements; ",
         ),
         (
@@ -191,7 +191,7 @@ fn reports_invalid_arguments() {
             "molly: --size 100000x100000x100000: a field of 100000x100000x100000 would have more than ",
         ),
         (
-            &["check", "lattice", "--size", "1073741824"],
+            &["check", "dslash", "--size", "1073741824"],
             "molly: --size 1073741824: a field of ",
         ),
         (

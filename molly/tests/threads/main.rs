@@ -2,5 +2,6 @@
 
 mod overlap;
 mod programs;
+mod qcd;
 mod random;
 mod sums;

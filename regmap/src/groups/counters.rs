@@ -1,12 +1,12 @@
 //! Counters of the datapaths. They are 32 bits wide, wrap, and are cleared by a reset of the core only: a reset of the
 //! clusters resets only the levels of slots.
 
-use crate::REGISTER_BYTES;
 use crate::register::Register;
+use crate::{CONTEXTS, REGISTER_BYTES};
 
 /// Packets on their way from the wire to the clusters.
 pub mod ingress {
-    use super::{Register, counter};
+    use super::{CONTEXTS, Register, counter};
 
     const fn packets(position: u32, name: &'static str, description: &'static str) -> Register {
         counter("ingress", 0x1100, position, name, "packets", description)
@@ -35,9 +35,20 @@ pub mod ingress {
         slots LEVELS.start + 1, "large_peak", "Most large slots that were in use at once.";
         slots LEVELS.start + 2, "small_used", "Small slots that are in use.";
         slots LEVELS.start + 3, "small_peak", "Most small slots that were in use at once.";
+        DROPPED_BOUND;
     };
 
-    /// Why matched packets are dropped, and the counter of each cause.
+    /// Packets of contexts that were at their bound of slots.
+    pub const DROPPED_BOUND: Register = Register {
+        count: CONTEXTS,
+        ..packets(
+            LEVELS.end,
+            "dropped_bound",
+            "Packets of the context that were dropped because it was at its bound of slots (`slots.bound`).",
+        )
+    };
+
+    /// Why matched packets are dropped, and the counter of each cause, which may have a word for each context.
     pub fn drops() -> impl Iterator<Item = (&'static str, &'static Register)> {
         ALL.iter()
             .filter_map(|register| Some((register.name.strip_prefix("dropped_")?, register)))
@@ -166,7 +177,7 @@ const GOOD: [&str; 7] = [
 
 /// Whether a counter moves only when something went wrong.
 pub(crate) fn counts_errors(counter: &Register) -> bool {
-    let is_level = ingress::ALL[ingress::LEVELS.start as usize..]
+    let is_level = ingress::ALL[ingress::LEVELS.start as usize..ingress::LEVELS.end as usize]
         .iter()
         .any(|level| level == counter);
     !is_level && !GOOD.contains(&counter.name)

@@ -96,6 +96,32 @@ pub mod guard {
     }
 }
 
+pub mod slots {
+    //! Slots of the packet buffer that each execution context may have.
+
+    use crate::CONTEXTS;
+    use crate::register::{Bits, Register};
+
+    /// Most slots of a context.
+    pub const BOUND: Register = Register {
+        bits: Bits::All(0xffff),
+        unit: "slots",
+        description: "Most slots that the clusters have of the context at a time; its packets beyond them are dropped; 0: no bound.",
+        extension: true,
+        ..Register::held("slots", "bound", 0x5100, CONTEXTS)
+    };
+    /// Slots of a context that are in use.
+    pub const USED: Register = Register {
+        bits: BOUND.bits,
+        unit: "slots",
+        description: "Slots that the clusters have of the context.",
+        extension: true,
+        ..Register::shown("slots", "used", 0x5110, CONTEXTS)
+    };
+    /// The group, ordered by offset.
+    pub const ALL: &[Register] = &[BOUND, USED];
+}
+
 pub mod events {
     //! Events that the host can be interrupted by: a line, a bit and a vector each.
 
@@ -174,7 +200,7 @@ pub mod caps {
     /// Value of `caps.magic`: "SPIN", first letter in the lowest byte.
     pub const MAGIC_VALUE: u32 = u32::from_le_bytes(*b"SPIN");
     /// Version of the register map that this table describes, as `caps.version` holds it.
-    pub const VERSION_VALUE: u32 = 0x0001_0200;
+    pub const VERSION_VALUE: u32 = 0x0001_0300;
 
     const fn constant(
         position: u32,

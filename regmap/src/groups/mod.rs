@@ -12,7 +12,7 @@ pub(crate) mod extensions;
 
 use crate::register::Register;
 use counters::{bar_access, egress, host_read, host_write, ingress};
-use extensions::{caps, events, guard};
+use extensions::{caps, events, guard, slots};
 
 /// All groups in the order of their offsets.
 pub(crate) const ALL: &[&[Register]] = &[
@@ -27,6 +27,7 @@ pub(crate) const ALL: &[&[Register]] = &[
     her::ALL,
     her_meta::ALL,
     guard::ALL,
+    slots::ALL,
     events::ALL,
     caps::ALL,
 ];

@@ -54,7 +54,7 @@ __handler__ void copy_to_host_th(handler_args_t *args) {
     }
     slmp_pkt_hdr_t *packet = task->pkt_mem;
     uint64_t end = ntohl(packet->slmp_hdr.pkt_off) + payload_bytes(task, packet);
-    spin_write_to_host(HOST_ADDR(args), end << 32 | ntohl(packet->slmp_hdr.msg_id), NULL);
+    spin_write_to_host_nonblk(HOST_ADDR(args), end << 32 | ntohl(packet->slmp_hdr.msg_id), NULL);
 }
 
 void init_handlers(handler_fn *hh, handler_fn *ph, handler_fn *th, void **handler_mem) {

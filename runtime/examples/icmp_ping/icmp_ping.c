@@ -43,12 +43,13 @@ __handler__ void icmp_ping_ph(handler_args_t *args) {
     size_t icmp_bytes = ip_bytes - sizeof(ip_hdr_t);
 
     /* A sum over a message with its checksum is zero. A damaged request gets no answer, as from any other host. */
-    if (ip_checksum(&ping->icmp, icmp_bytes) != 0) {
+    size_t bytes = args->task->pkt_mem_size;
+    if (ip_checksum_finish(0xffff + spin_payload_sum(ping, bytes, &ping->icmp, icmp_bytes)) != 0) {
         return;
     }
+    /* Only the type changes, and takes the old one's place in the sum (RFC 1624, equation 3). */
     ping->icmp.type = ICMP_ECHO_REPLY;
-    ping->icmp.checksum = 0;
-    ping->icmp.checksum = ip_checksum(&ping->icmp, icmp_bytes);
+    ping->icmp.checksum = ip_checksum_finish((uint16_t)~ping->icmp.checksum + (0xffff - ICMP_ECHO_REQUEST));
     spin_swap_addresses(&ping->eth, &ping->ip);
 
     /* No need to wait: the packet's memory is kept until the command has finished. */

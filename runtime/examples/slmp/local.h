@@ -1,8 +1,8 @@
 /*
  * Each cluster's own data about a message: a record in its L1, with a bit for each segment.
  *
- * HPUs of one cluster lock their record for the few clocks of a change. The lock needs no atomic operation: those with
- * a result take long. Each cluster claims segments in its own record, and reads the records of the others. To claim a
+ * HPUs of one cluster lock their record for the few clocks of a change. The lock needs no atomic operation: on the PULP cluster those
+ * with a result take long. HPUs of spinneret's own set a bit by one. Each cluster claims segments in its own record, and reads the records of the others. To claim a
  * segment, an HPU takes these steps:
  *
  *  1. It writes the segment's number to its own word of `deciding`, and sets the segment's bit in its cluster's record.
@@ -144,8 +144,11 @@ static inline uint32_t lock_record(record_t *record) {
 
 static inline void unlock_record(record_t *record, uint32_t hpu) { *flag_of(record, hpu) = 0; }
 
-/* Sets a segment's bit: what the word held before. */
+/* Sets a segment's bit: what the word held before. HPUs with atomic operations need no lock for it. */
 static inline uint32_t set_bit(record_t *record, uint32_t word, uint32_t bit) {
+    if (spin_is_own_hpu()) {
+        return amo_or(&record->claimed[word], bit);
+    }
     uint32_t hpu = lock_record(record);
     uint32_t before = record->claimed[word];
     record->claimed[word] = before | bit;
@@ -156,7 +159,7 @@ static inline uint32_t set_bit(record_t *record, uint32_t word, uint32_t bit) {
 /* Takes it away again. */
 static inline void withdraw(record_t *record, uint32_t word, uint32_t bit) {
     uint32_t hpu = lock_record(record);
-    record->claimed[word] = record->claimed[word] & ~bit;
+    amo_and(&record->claimed[word], ~bit);
     record->withdrawn = record->withdrawn + 1;
     unlock_record(record, hpu);
 }

@@ -86,9 +86,9 @@ static inline bool has_right_ip_checksum(const frame_t *frame) {
 }
 
 /* Over UDP and the pseudo header: addresses, protocol, length. */
-static inline bool has_right_udp_checksum(const frame_t *frame, uint32_t udp_bytes) {
+static inline bool has_right_udp_checksum(const frame_t *frame, uint32_t frame_bytes, uint32_t udp_bytes) {
     uint32_t pseudo = sum_of(htons(PROTOCOL_UDP) + frame->udp_bytes, frame->source, 4);
-    return ip_checksum_finish(ip_checksum_add(pseudo, &frame->source_port, udp_bytes)) == 0;
+    return ip_checksum_finish(pseudo + spin_payload_sum(frame, frame_bytes, &frame->source_port, udp_bytes)) == 0;
 }
 
 /* Whether type, version and header length are those of IPv4 without options: one word, with the byte behind them. */
@@ -118,7 +118,7 @@ static inline enum slmp_cause read_segment(segment_t *segment, frame_t *frame, u
     if (!likely(is_well_formed(frame, frame_bytes, ntohs(frame->ip_bytes), udp_bytes))) {
         return SLMP_MALFORMED;
     }
-    if (!likely(frame->udp_checksum == 0) && !has_right_udp_checksum(frame, udp_bytes)) {
+    if (!likely(frame->udp_checksum == 0) && !has_right_udp_checksum(frame, frame_bytes, udp_bytes)) {
         return has_right_ip_checksum(frame) ? SLMP_UDP_CHECKSUM : SLMP_IP_CHECKSUM;
     }
     segment->frame = frame;

@@ -39,8 +39,6 @@ __handler__ void fetch_ph(handler_args_t *args) {
 __handler__ void stray_ph(handler_args_t *args) {
     uint64_t address;
     memcpy(&address, payload(args->task), sizeof(address));
-    spin_cmd_t write;
-    spin_write_to_host(address, 0x5354524159ull, &write);
-    spin_cmd_wait(write);
+    spin_write_to_host(address, 0x5354524159ull, NULL);
     amo_send_add((volatile int32_t *)args->task->handler_mem, 1);
 }

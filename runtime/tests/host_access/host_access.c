@@ -28,7 +28,7 @@ __handler__ void host_access_ph(handler_args_t *args) {
     case 'w': spin_dma_to_host(request->address, data, bytes, false, &command); break;
     case 'd':
         memcpy(&word, request->data, bytes < sizeof(word) ? bytes : sizeof(word));
-        spin_write_to_host(request->address, word, &command);
+        spin_write_to_host_nonblk(request->address, word, &command);
         break;
     case 'r': spin_dma_from_host(request->address, data, bytes, false, &command); break;
     default: return;

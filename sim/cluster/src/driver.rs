@@ -247,6 +247,9 @@ impl Driver {
             _ if word < TASK_WORDS => Read::Value(self.words[word]),
             register::DOORBELL => Read::End,
             register::ERROR => Read::Value(0),
+            register::PACKET_SUM if !self.is_strict => {
+                Read::Value(self.running.map_or(0, |running| running.task.her.size_and_sum()))
+            }
             register::ISSUE => self.issue(),
             register::TEST => Read::Value(u32::from(!self.is_open(self.tested))),
             register::WAIT => Read::Value(self.open() as u32),
@@ -477,6 +480,17 @@ mod tests {
     fn command_after_feedback_returns_its_number_unless_strict() {
         assert_eq!(behind_feedback(false), [0, 0]);
         assert_eq!(behind_feedback(true), [0, 2]);
+    }
+
+    #[test]
+    fn size_and_sum_of_the_packet_are_a_register_unless_strict() {
+        for (is_strict, wanted) in [(false, Read::Value(0x1_ffff << 15 | 1514)), (true, Read::Nothing)] {
+            let mut task = task();
+            (task.her.size, task.her.sum) = (1514, 0x1_ffff);
+            let mut driver = Driver::new(0, 0, is_strict);
+            driver.assign(task, 0, 0x1000_4400, 0);
+            assert_eq!(driver.read(register::PACKET_SUM), wanted);
+        }
     }
 
     #[test]

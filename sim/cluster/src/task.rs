@@ -2,7 +2,7 @@
 
 pub use spinneret_program::{Code, Stage, main_handler};
 
-use spinneret_regmap::pspin::{L1_SCRATCHPADS, SHARED_SCRATCHPAD, driver, l1_address};
+use spinneret_regmap::pspin::{L1_SCRATCHPADS, SHARED_SCRATCHPAD, driver, l1_address, packet_size};
 
 /// Maximum number of clusters with a scratchpad.
 pub const SCRATCHPADS: usize = 4;
@@ -37,6 +37,8 @@ pub struct Her {
     pub address: u32,
     /// Its bytes.
     pub size: u32,
+    /// Sum of its IP payload, as [`packet_size`] says; 0: there is none.
+    pub sum: u32,
     /// Bytes of it that are copied to L1.
     pub copied: u32,
     /// The context.
@@ -54,9 +56,23 @@ pub struct Feedback {
     pub queue: u32,
 }
 
+impl Her {
+    /// The word with the packet's size and sum.
+    pub fn size_and_sum(&self) -> u32 {
+        self.sum << packet_size::SIZE_BITS | self.size
+    }
+
+    /// Takes such a word apart.
+    pub fn set_size_and_sum(&mut self, word: u32) {
+        self.sum = word >> packet_size::SIZE_BITS;
+        self.size = word & ((1 << packet_size::SIZE_BITS) - 1);
+    }
+}
+
 impl Meta {
     /// The context in clusters of that number: where they have fewer than scratchpads, the last scratchpad is the shared data.
-    pub(crate) fn on(mut self, clusters: usize) -> Self {
+    #[must_use]
+    pub fn on(mut self, clusters: usize) -> Self {
         let unused = &mut self.scratchpads[SHARED_SCRATCHPAD];
         if clusters <= SHARED_SCRATCHPAD && unused[1] != 0 {
             self.shared = std::mem::take(unused);
@@ -110,6 +126,11 @@ impl Task {
         for (number, [address, bytes]) in self.scratchpads().into_iter().enumerate() {
             words[SCRATCHPAD_WORDS + number] = address;
             words[SCRATCHPAD_WORDS + SCRATCHPADS + number] = bytes;
+        }
+        let [address, bytes] = meta.shared;
+        if bytes != 0 {
+            words[SCRATCHPAD_WORDS + SHARED_SCRATCHPAD] = address;
+            words[SCRATCHPAD_WORDS + SCRATCHPADS + SHARED_SCRATCHPAD] = bytes;
         }
         let (host, bytes) = meta.host_memory;
         words[14..17].copy_from_slice(&[(host >> 32) as u32, host as u32, bytes]);

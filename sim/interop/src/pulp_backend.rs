@@ -279,6 +279,7 @@ impl Probes {
             seen.hers += 1;
             seen.quiet = 0;
             let is_last = is_last != 0;
+            let size = size & ((1 << pspin::packet_size::SIZE_BITS) - 1);
             seen.note(
                 now,
                 TraceEvent::Her {

@@ -1,4 +1,4 @@
-//! The NIC with its clusters as hardware: text that the command compiles when it first needs it.
+//! The NIC with its clusters as hardware: text for each number of clusters, that the command compiles when it first needs it.
 //!
 //! ```text
 //!   spinneret_nic
@@ -17,12 +17,13 @@ use std::fs;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::Path;
 
-/// Name of the top module, and of the model.
+/// Name of the top module and of the model, before the number of clusters.
 const TOP: &str = "spinneret_nic";
 /// Frequency of the cluster's clock, which software can read: that of the core.
 const CLOCK_KHZ: u64 = 250_000;
-/// Clusters, pipelines of each, and threads of a pipeline.
-const CLUSTERS: usize = 2;
+/// Numbers of clusters that the command knows.
+const CLUSTERS: [usize; 4] = [1, 2, 4, 8];
+/// Pipelines of a cluster, and threads of a pipeline.
 const PIPELINES: usize = 2;
 const THREADS: usize = 4;
 /// Sources that decide how a library is made of the text: a change of them makes a new one.
@@ -61,13 +62,53 @@ impl TopPort {
     }
 }
 
-/// Writes the text, `whole.sv`, and its description, `whole.rs`, into a folder.
+/// Writes the texts, and their description `whole.rs`, into a folder.
 ///
 /// # Errors
 /// If the blocks cannot be generated, or a file cannot be written.
 pub(crate) fn write(out: &Path) -> Result<(), String> {
+    let put = |file: &str, text: &str| {
+        let path = out.join(file);
+        fs::write(&path, text).map_err(|error| format!("cannot write {}: {error}", path.display()))
+    };
+    let mut described = "const MODELS: &[Whole] = &[\n".to_owned();
+    for clusters in CLUSTERS {
+        let top = format!("{TOP}_{clusters}");
+        let (text, ports) = whole(clusters, &top)?;
+        let mut hasher = DefaultHasher::new();
+        (&text, BUILDER).hash(&mut hasher);
+        // Writing to a String cannot fail.
+        let _ = writeln!(
+            described,
+            "    Whole {{\n        clusters: {clusters},\n        top: {top:?},\n        key: \"{:016x}\",\n        \
+             text: include_str!(concat!(env!(\"OUT_DIR\"), \"/{top}.sv\")),\n        ports: &[",
+            hasher.finish()
+        );
+        for TopPort {
+            name,
+            is_input,
+            width,
+            ..
+        } in &ports
+        {
+            let direction = if *is_input { "Input" } else { "Output" };
+            let _ = writeln!(
+                described,
+                "            PortInfo {{ name: {name:?}, direction: Direction::{direction}, width: {width} }},"
+            );
+        }
+        described += "        ],\n    },\n";
+        put(&format!("{top}.sv"), &text)?;
+    }
+    described += "];\n";
+    put("whole.rs", &described)
+}
+
+/// The text with that many clusters, and the ports of its top module.
+fn whole(clusters: usize, top: &str) -> Result<(String, Vec<TopPort>), String> {
     let options = AppOptions {
         cluster: Cluster::Spinneret,
+        clusters,
         clock: ClusterClock::External,
         cluster_clock_khz: CLOCK_KHZ,
         ..AppOptions::default()
@@ -95,7 +136,7 @@ pub(crate) fn write(out: &Path) -> Result<(), String> {
         })
         .collect();
     ports.extend(loader_ports());
-    ports.extend(probes());
+    ports.extend(probes(clusters));
 
     let mut text = String::new();
     for file in sources.files.iter().filter(|file| file.module != BLOCK) {
@@ -120,17 +161,16 @@ pub(crate) fn write(out: &Path) -> Result<(), String> {
         .iter()
         .map(|port| format!(".{0}({0})", port.name))
         .collect();
-    // Writing to a String cannot fail.
     let _ = write!(
         text,
-        "module {TOP} (\n    {}\n);\n{}\n    {} app (\n        {}\n    );\n    {CLUSTER} cluster (\n        {}\n    );\n{}{}",
+        "module {top} (\n    {}\n);\n{}\n    {} app (\n        {}\n    );\n    {CLUSTER} cluster (\n        {}\n    );\n{}{}",
         declarations.join(",\n    "),
         inner.concat(),
         sources.app.name,
         of_app.join(",\n        "),
         of_cluster.join(",\n        "),
-        loader(),
-        observers(),
+        loader(clusters),
+        observers(clusters),
     );
     for port in &ports {
         if let Some(value) = &port.value {
@@ -138,33 +178,7 @@ pub(crate) fn write(out: &Path) -> Result<(), String> {
         }
     }
     text += "endmodule\n";
-
-    let mut hasher = DefaultHasher::new();
-    (&text, BUILDER).hash(&mut hasher);
-    let mut described = format!(
-        "const TOP: &str = {TOP:?};\nconst KEY: &str = \"{:016x}\";\nconst PORTS: &[PortInfo] = &[\n",
-        hasher.finish()
-    );
-    for TopPort {
-        name,
-        is_input,
-        width,
-        ..
-    } in &ports
-    {
-        let direction = if *is_input { "Input" } else { "Output" };
-        let _ = writeln!(
-            described,
-            "    PortInfo {{ name: {name:?}, direction: Direction::{direction}, width: {width} }},"
-        );
-    }
-    described += "];\n";
-    let put = |file: &str, text: String| {
-        let path = out.join(file);
-        fs::write(&path, text).map_err(|error| format!("cannot write {}: {error}", path.display()))
-    };
-    put("whole.sv", text)?;
-    put("whole.rs", described)
+    Ok((text, ports))
 }
 
 /// Whether reports or the detection of idle time look at a wire to the cluster.
@@ -206,9 +220,9 @@ fn loader_ports() -> Vec<TopPort> {
     ports
 }
 
-fn loader() -> String {
+fn loader(clusters: usize) -> String {
     let mut programs = String::new();
-    for pipeline in pipelines() {
+    for pipeline in pipelines(clusters) {
         for (half, offset) in [("even", 0), ("odd", 32)] {
             let _ = writeln!(
                 programs,
@@ -232,8 +246,8 @@ fn loader() -> String {
     )
 }
 
-fn pipelines() -> impl Iterator<Item = String> {
-    (0..CLUSTERS * PIPELINES).map(|number| {
+fn pipelines(clusters: usize) -> impl Iterator<Item = String> {
+    (0..clusters * PIPELINES).map(|number| {
         format!(
             "cluster.u_clusters_{}.u_pipelines_{}",
             number / PIPELINES,
@@ -247,18 +261,18 @@ fn driver(cluster: usize) -> String {
 }
 
 /// Registers of the top module that follow the hardware.
-fn observers() -> String {
+fn observers(clusters: usize) -> String {
     let mut text = "
     reg [63:0] printed = 0, instructions = 0;
     always @(posedge cluster_clk) begin
         printed <= printed + 64'(cluster.words_stdout_valid && cluster.stdout_s_ready);
         instructions <= instructions"
         .to_owned();
-    for number in 0..CLUSTERS * PIPELINES {
+    for number in 0..clusters * PIPELINES {
         let _ = write!(text, " + 64'(retired_{number})");
     }
     text += ";\n    end\n";
-    for (number, pipeline) in pipelines().enumerate() {
+    for (number, pipeline) in pipelines(clusters).enumerate() {
         let _ = write!(
             text,
             "
@@ -270,7 +284,7 @@ fn observers() -> String {
 "
         );
     }
-    for cluster in 0..CLUSTERS {
+    for cluster in 0..clusters {
         // The first of two areas is checked when the second one begins.
         let check = format!("{}.u_starts.u_check", driver(cluster));
         let _ = write!(
@@ -285,18 +299,18 @@ fn observers() -> String {
 }
 
 /// Signals in the clusters: those of cluster c begin with `c<c>_`, those of pipeline p of all with `p<p>_`.
-fn probes() -> Vec<TopPort> {
+fn probes(clusters: usize) -> Vec<TopPort> {
     let mut all = vec![
         TopPort::probe("printed_words".to_owned(), 64, "printed".to_owned()),
         TopPort::probe("retired_instructions".to_owned(), 64, "instructions".to_owned()),
     ];
     let of_drivers = |signal: &str| {
-        let paths = (0..CLUSTERS)
+        let paths = (0..clusters)
             .rev()
             .map(|cluster| format!("{}.{signal}", driver(cluster)));
         format!("{{{}}}", paths.collect::<Vec<_>>().join(", "))
     };
-    let hpus = CLUSTERS * PIPELINES * THREADS;
+    let hpus = clusters * PIPELINES * THREADS;
     all.push(TopPort::probe(
         "hpus_idle".to_owned(),
         hpus,
@@ -315,7 +329,7 @@ fn probes() -> Vec<TopPort> {
         "ni_slave_aw_valid && ni_slave_aw_ready".to_owned(),
         "ni_slave_w_valid && ni_slave_w_ready".to_owned(),
     ];
-    for cluster in 0..CLUSTERS {
+    for cluster in 0..clusters {
         let driver = driver(cluster);
         let mut add = |name: &str, width, value: String| {
             all.push(TopPort::probe(format!("c{cluster}_{name}"), width, value));
@@ -359,7 +373,7 @@ fn probes() -> Vec<TopPort> {
             format!("{driver}.accesses_m_valid"),
         ]);
     }
-    for (number, pipeline) in pipelines().enumerate() {
+    for (number, pipeline) in pipelines(clusters).enumerate() {
         let mut add = |name: &str, width, value: String| {
             all.push(TopPort::probe(format!("p{number}_{name}"), width, value));
         };

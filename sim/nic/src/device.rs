@@ -1,7 +1,7 @@
 //! The simulated NIC as a device for software.
 
 use crate::net::{Interrupt, picoseconds};
-use crate::nic::{ControlError, LAST_PS, Nic, NicConfig, NicError};
+use crate::nic::{Backend, ControlError, LAST_PS, Nic, NicConfig, NicError};
 use spinneret_cluster::Program;
 use spinneret_fabric::MAX_FRAME_BYTES;
 use spinneret_host::device::{Area, SharedMemory};
@@ -176,11 +176,10 @@ impl Device for Simulated {
     }
 
     fn clear_cluster(&mut self, address: u32, bytes: u32) -> Result<(), DeviceError> {
-        let zeros = vec![0; bytes as usize];
-        let is_done = self.borrow_mut().write_directly(address, &zeros);
+        let is_done = self.borrow_mut().clear(address, bytes);
         match is_done {
             true => Ok(()),
-            false => self.write_cluster(address, &zeros),
+            false => self.write_cluster(address, &vec![0; bytes as usize]),
         }
     }
 
@@ -245,6 +244,10 @@ impl Device for Simulated {
 
     fn tells_contexts(&self) -> bool {
         self.borrow().cluster().tells_contexts()
+    }
+
+    fn has_shares(&self) -> bool {
+        self.borrow().config().backend == Backend::Rtl
     }
 
     fn shape(&self) -> [u32; 2] {

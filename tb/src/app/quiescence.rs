@@ -70,7 +70,12 @@ impl AppBench {
             ..Account::default()
         };
         account.drops = ingress::drops()
-            .map(|(cause, register)| (cause, self.get(Some(register.offset)).into()))
+            .map(|(cause, register)| {
+                let words = register
+                    .words()
+                    .map(|word| u64::from(self.get(Some(word.offset()))));
+                (cause, words.sum::<u64>())
+            })
             .filter(|(_, dropped)| *dropped > 0)
             .collect();
         account.frames = self.get(egress::offset("frames")).into();

@@ -19,7 +19,13 @@ pub const FIELDS: [&str; 23] = [
 pub fn values(her: &Her) -> [u64; FIELDS.len()] {
     let meta = &her.meta;
     let (host, bytes) = meta.host_memory;
-    let mut all = vec![her.message, her.is_last.into(), her.address, her.size, her.copied];
+    let mut all = vec![
+        her.message,
+        her.is_last.into(),
+        her.address,
+        her.size_and_sum(),
+        her.copied,
+    ];
     all.extend(meta.handler_memory);
     let mut all: Vec<u64> = all.into_iter().map(u64::from).collect();
     all.extend([host, bytes.into()]);

@@ -15,12 +15,16 @@ pub struct Setup {
     pub user_bits: u32,
     /// Widths of `tid` and `tdest` in bits, if packets are announced with their side band.
     pub side_bits: Option<[u32; 2]>,
+    /// Whether HERs have the sum of the IP payload.
+    pub has_sum: bool,
     /// The matching engine.
     pub matcher: MatcherParams,
     /// Width of the message id in a HER in bits.
     pub her_message_id_bits: u32,
     /// Whether bits 3:2 of that are the context.
     pub context_in_message_id: bool,
+    /// Whether contexts can have a bound of slots.
+    pub slot_bounds: bool,
     /// The slots of the packet buffer.
     pub slots: SlotMap,
     /// Beats of matched frames that can wait for the bus.
@@ -57,9 +61,11 @@ impl Setup {
             user_bits: get("user_width") as u32,
             side_bits: (get("side_band") == 1)
                 .then(|| ["id_width", "dest_width"].map(|name| get(name) as u32)),
+            has_sum: get("payload_sum") == 1,
             matcher: parameters.matcher(),
             her_message_id_bits: get("her_message_id_width") as u32,
             context_in_message_id: get("context_in_message_id") == 1,
+            slot_bounds: get("slot_bounds") == 1,
             slots: SlotMap::new(
                 get("buffer_base"),
                 (get("large_slot_size"), get("large_slots")),
@@ -257,9 +263,11 @@ mod tests {
             beat_bytes: 64,
             user_bits: 16,
             side_bits: None,
+            has_sum: false,
             matcher: MatcherParams::REFERENCE,
             her_message_id_bits: 32,
             context_in_message_id: false,
+            slot_bounds: false,
             slots: SlotMap::new(0x1c10_0000, (1536, 256), (128, 1024)),
             queue_beats: 64,
             packets: 128,
@@ -273,6 +281,7 @@ mod tests {
             matcher: MatcherParams::BOARD,
             her_message_id_bits: 10,
             context_in_message_id: true,
+            slot_bounds: true,
             queue_beats: 2048,
             ..reference
         };

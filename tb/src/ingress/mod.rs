@@ -33,6 +33,7 @@ use spinneret_packets::matching::drive_rules;
 use spinneret_packets::reference::matcher::{MatchResult, RuleTable};
 use spinneret_sim::prelude::*;
 use std::cell::RefCell;
+use std::collections::HashMap;
 use std::rc::Rc;
 
 /// Cycles in which everything inside comes out once the input stands still, with the longest pauses of any test.
@@ -57,6 +58,8 @@ pub struct IngressBench<M: Model> {
     pub last_her: Option<Item>,
     releases: Releases,
     uses: SlotUses,
+    /// The context of each slot that the cluster has.
+    owners: HashMap<Slot, usize>,
     reference: Reference,
     /// Side bands of packets, if they are announced.
     announced: Option<Rc<RefCell<Announced>>>,
@@ -116,6 +119,7 @@ impl<M: Model> IngressBench<M> {
             last_her: None,
             releases,
             uses: SlotUses::new(&setup),
+            owners: HashMap::new(),
             reference: Reference::new(setup, stimulus.uncongested),
             announced,
             counters,
@@ -169,6 +173,16 @@ impl<M: Model> IngressBench<M> {
         self.reference.latch_contexts(Some(contexts.clone()));
     }
 
+    /// Changes the bounds of contexts. Nothing may be inside, so that it is certain which packets they are for.
+    ///
+    /// # Panics
+    /// If the path has none.
+    pub fn bound_slots(&mut self, bounds: [u16; CONTEXTS]) {
+        let bytes: Vec<u8> = bounds.iter().flat_map(|bound| bound.to_le_bytes()).collect();
+        self.sim.set_bytes("slot_bound", &bytes);
+        self.reference.bounds = bounds;
+    }
+
     /// Sends a packet and records the prediction.
     ///
     /// # Panics
@@ -200,6 +214,11 @@ impl<M: Model> IngressBench<M> {
         let predicted = &self.reference.predicted;
         let sent = base.packets() + predicted.bypassed + predicted.matched;
         sent - now.packets() + now.small.used + now.large.used
+    }
+
+    /// Slots that the cluster has of a context.
+    pub fn slots_of(&self, context: usize) -> usize {
+        self.owners.values().filter(|owner| **owner == context).count()
     }
 
     /// Slots that the cluster has and has not begun to free.
@@ -267,6 +286,7 @@ impl<M: Model> IngressBench<M> {
         self.her.receive_all();
         self.releases.reset();
         self.uses.reset(self.slave.monitor().counts().response.beats);
+        self.owners.clear();
         self.reference.reset();
         self.base = Counters::default();
         self.most_live = 0;
@@ -278,6 +298,7 @@ impl<M: Model> IngressBench<M> {
             if !self.uses.free(slot) {
                 return Err(format!("the bench itself frees {:#x} twice", slot.address));
             }
+            self.owners.remove(&slot);
         }
         for written in self.slave.take_bursts() {
             self.uses.burst(&written)?;
@@ -307,6 +328,16 @@ impl<M: Model> IngressBench<M> {
         let side = announced.and_then(|announced| announced.borrow().of(address));
         self.reference
             .her(&item.values, side, used, &self.slave.memory())?;
+        if self.setup.slot_bounds {
+            let context = spinneret_regmap::message_id::context(message_id as u32) as usize;
+            let (held, bound) = (self.slots_of(context), self.reference.bounds[context]);
+            if bound > 0 && held >= bound.into() {
+                return Err(format!(
+                    "context {context} gets another slot and has {held} of {bound}"
+                ));
+            }
+            self.owners.insert(used.slot, context);
+        }
         self.releases.hold(used.slot, transfer, message_id);
         self.most_live = self.most_live.max(self.uses.live() as u64);
         Ok(())
@@ -426,6 +457,13 @@ impl<M: Model> IngressBench<M> {
         assert_eq!(now.alloc_dropped, allocator, "alloc_dropped_pkts");
         let used = now.small.used + now.large.used;
         assert_eq!(used, self.uses.live() as u64, "slots that are out at rest");
+        if self.setup.slot_bounds {
+            let shown = self.sim.get("slots_used_o").to_le_bytes();
+            for (context, used) in shown.chunks(2).enumerate() {
+                let used = usize::from(used[0]) | usize::from(used[1]) << 8;
+                assert_eq!(used, self.slots_of(context), "slots of context {context}");
+            }
+        }
         for occupancy in [now.small, now.large] {
             assert!(occupancy.used <= occupancy.peak, "{occupancy:?}");
         }

@@ -1,11 +1,13 @@
 //! The reference model: what becomes of packets, and who writes into which slot.
 
-use super::config::{Contexts, FIELDS, Setup};
+use super::config::{CONTEXTS, Contexts, FIELDS, Setup};
 use super::packet::Packet;
 use super::slots::{Cause, Class, Drops, Slot, SlotMap};
+use crate::pkt_match::folded;
 use crate::reference::Pins;
-use spinneret_packets::reference::matcher::{MatchResult, ReferenceMatcher, RuleTable};
+use spinneret_packets::reference::matcher::{MatchResult, ReferenceMatcher, RuleTable, ip_payload_sum};
 use spinneret_regmap::pspin::PACKET_BYTES;
+use spinneret_regmap::pspin::packet_size::SIZE_BITS;
 use spinneret_sim::prelude::*;
 use std::collections::{HashMap, VecDeque};
 use std::rc::Rc;
@@ -44,6 +46,8 @@ pub(super) struct Model {
     setup: Setup,
     matcher: ReferenceMatcher,
     contexts: Option<Contexts>,
+    /// Most slots of each context; 0: no bound.
+    pub(super) bounds: [u16; CONTEXTS],
     /// Whether room and a slot are guaranteed for every packet.
     pub(super) uncongested: bool,
     matched: VecDeque<Matched>,
@@ -57,6 +61,7 @@ impl Model {
             setup,
             matcher: matcher.unwrap_or_else(|error| panic!("{error}")),
             contexts: None,
+            bounds: [0; CONTEXTS],
             uncongested,
             matched: VecDeque::new(),
             predicted: Prediction::default(),
@@ -129,7 +134,8 @@ impl Model {
         let cause = if used.error {
             Some(Cause::WriteError)
         } else {
-            matched.cause
+            let bounded = matched.context.filter(|context| self.bounds[*context] > 0);
+            matched.cause.or(bounded.map(|_| Cause::Bound))
         };
         let Some(cause) = cause else {
             let bytes = matched.packet.length();
@@ -193,11 +199,17 @@ impl Model {
         let Some(contexts) = &self.contexts else {
             return text("no contexts are loaded".to_owned());
         };
+        let mut values = values.to_vec();
+        let mut size = length;
+        if self.setup.has_sum {
+            size |= u64::from(ip_payload_sum(&matched.packet.bytes)) << SIZE_BITS;
+            values[3] = values[3] & ((1 << SIZE_BITS) - 1) | folded(values[3] >> SIZE_BITS) << SIZE_BITS;
+        }
         let own = [
             self.setup.her_message_id(matched.message_id, context),
             matched.end_of_message.into(),
             used.slot.address,
-            length,
+            size,
             length,
         ];
         let wanted = own.iter().chain(&contexts.fields[context]);

@@ -73,6 +73,9 @@ pub fn run_round<M: Model>(sim: Simulation<M>, stimulus: Stimulus, packets: u64)
     while left > 0 {
         bench.load_rules(Some(&random_rules(&mut rng, &setup.matcher)));
         bench.load_contexts(&random_contexts(&mut rng));
+        if setup.slot_bounds {
+            bench.bound_slots(std::array::from_fn(|_| [0, 0, 1, 2, 6][rng.random_range(0..5)]));
+        }
         let batch = left.min(BATCH);
         for _ in 0..batch {
             bench.wait_for_less_than(stimulus.most_under_way);

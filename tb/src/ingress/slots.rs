@@ -20,20 +20,23 @@ pub enum Cause {
     Oversize,
     /// Neither the packet's context nor context 0 is enabled.
     NoContext,
+    /// The packet's context has as many slots as it may have.
+    Bound,
 }
 
 impl Cause {
     /// All causes.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Overload,
         Self::NoSlot,
         Self::WriteError,
         Self::BadFrame,
         Self::Oversize,
         Self::NoContext,
+        Self::Bound,
     ];
 
-    /// Name of its counter.
+    /// Name of its counter, or of its counters, one for each context.
     fn port(self) -> &'static str {
         match self {
             Self::Overload => "dropped_overload_o",
@@ -42,6 +45,7 @@ impl Cause {
             Self::BadFrame => "dropped_bad_frame_o",
             Self::Oversize => "dropped_oversize_o",
             Self::NoContext => "dropped_no_context_o",
+            Self::Bound => "dropped_bound_o",
         }
     }
 
@@ -54,6 +58,7 @@ impl Cause {
             Self::BadFrame => "bad frame",
             Self::Oversize => "oversize",
             Self::NoContext => "no context",
+            Self::Bound => "bound",
         }
     }
 }
@@ -158,7 +163,8 @@ pub struct Occupancy {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CounterPorts {
     traffic: [PortHandle; 3],
-    drops: [PortHandle; Cause::ALL.len()],
+    /// Only paths with bounds have that of [`Cause::Bound`].
+    drops: [Option<PortHandle>; Cause::ALL.len()],
     alloc_dropped: PortHandle,
     refused: [PortHandle; 3],
     slots: [PortHandle; 4],
@@ -176,7 +182,10 @@ impl CounterPorts {
         };
         Self {
             traffic: ["matched_pkts_o", "bypassed_pkts_o", "her_pkts_o"].map(find),
-            drops: Cause::ALL.map(|cause| find(cause.port())),
+            drops: Cause::ALL.map(|cause| match cause {
+                Cause::Bound => dut.find(cause.port()),
+                cause => Some(find(cause.port())),
+            }),
             alloc_dropped: find("alloc_dropped_pkts"),
             refused: ["refused_no_start_o", "refused_not_out_o", "refused_early_o"].map(find),
             slots: ["small_used_o", "small_peak_o", "large_used_o", "large_peak_o"].map(find),
@@ -193,7 +202,10 @@ impl CounterPorts {
             matched,
             bypassed,
             hers,
-            drops: Drops(self.drops.map(value)),
+            drops: Drops(
+                self.drops
+                    .map(|port| port.map_or(0, |port| words(dut, port).sum())),
+            ),
             alloc_dropped: value(self.alloc_dropped),
             refused: Refusals {
                 no_start,
@@ -210,6 +222,16 @@ impl CounterPorts {
             },
         }
     }
+}
+
+/// The words of a port.
+fn words(dut: &Instance, port: PortHandle) -> impl Iterator<Item = u64> {
+    let words = dut.bytes(port).chunks(4);
+    words.map(|word| {
+        word.iter()
+            .rev()
+            .fold(0, |value, byte| value << 8 | u64::from(*byte))
+    })
 }
 
 /// The size of a slot.

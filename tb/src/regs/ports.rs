@@ -5,7 +5,7 @@ use crate::reference::Pins;
 use spinneret_regmap::model::{Registers, Variant};
 use spinneret_regmap::{
     CONTEXTS, RULES_PER_RULESET, RULESETS, Register, caps, cl, events, guard, her, her_meta, me, registers,
-    stats,
+    slots, stats,
 };
 use spinneret_sim::prelude::*;
 
@@ -88,6 +88,7 @@ impl Output {
                 output("guard_base", pairs(&guard::BASE_0, &guard::BASE_1)),
                 output("guard_size", parts(&guard::SIZE, 32)),
                 output("guard_by_context", parts(&guard::BY_CONTEXT, 1)),
+                output("slot_bound", parts(&slots::BOUND, width(&slots::BOUND))),
                 output("events_enable", parts(&events::ENABLE, width(&events::ENABLE))),
                 output(
                     "events_moderation",
@@ -150,6 +151,10 @@ impl LiveInputs {
                     .map(|(place, word)| (word.offset(), counters, 32 * place)),
             );
             let flags = ["cluster_running", "cluster_held"].map(|name| port(dut, name));
+            let used = port(dut, "slots_used");
+            let slots = slots::USED.words().enumerate();
+            sources.extend(slots.map(|(place, word)| (word.offset(), used, width(&slots::USED) * place)));
+            all.push(used);
             for (register, name) in [
                 (&events::PENDING, "events_pending"),
                 (&events::SENT, "events_sent"),

@@ -2,7 +2,7 @@
 
 mod traffic;
 
-use spinneret_regmap::pspin::{PACKET_BASE, dma, driver as register, l1_address};
+use spinneret_regmap::pspin::{HANDLER_BASE, PACKET_BASE, dma, driver as register, l1_address};
 use spinneret_tb::bench::case;
 use spinneret_tb::cluster::driver::{Access, Done, HPUS, SHARED_END, SLOTS, Words};
 use traffic::Driver;
@@ -156,7 +156,7 @@ fn a_command_has_the_lowest_free_number() {
         bench.run(100);
         assert_eq!(bench.hpus[4].done, None);
         bench.pace = 100;
-        bench.delay = 400;
+        bench.delay = 4000;
         bench.until(|bench| bench.hpus[4].done.is_some());
         let numbers = [issue(bench), issue(bench), issue(bench)];
         assert!(numbers.iter().all(|number| *number < 4));
@@ -238,6 +238,7 @@ fn user_mode_names_its_own_memory_alone() {
             (0x3c00_0000, 4, false),
             (0, 4, false),
             (SHARED_END - 1, 1, true),
+            (SHARED_END, 1, false),
             (l1_address(1, 0x800 + 0x780), 4, false),
             (l1_address(1, 0x800), 0x780, true),
         ] {
@@ -257,6 +258,38 @@ fn user_mode_names_its_own_memory_alone() {
         assert!(may_start(bench, Some(1), [base, 1, 0]));
         assert!(may_start(bench, Some(2), [0, 0, 0]));
         end(bench, 0);
+        bench.run(300);
+    });
+}
+
+#[test]
+fn shared_data_is_that_of_the_program() {
+    check(|bench| {
+        let (own, first) = (HANDLER_BASE + 0x4_0040, HANDLER_BASE);
+        // Address and bytes that the task names; whether its own shared data and that of the only program are inside.
+        for (place, bytes, own_is, first_is) in [
+            (own, 0x81, true, false),
+            (first, 0x40, false, true),
+            (own, 0, false, true),
+            (l1_address(3, 0x1_4400), 0x81, false, true),
+            (PACKET_BASE, 0x81, false, true),
+            (own, 0xffff_ff00, false, false),
+        ] {
+            let mut words = plain(1);
+            (words[9], words[13]) = (place, bytes);
+            bench.push(words);
+            begin(bench, 0);
+            for (address, bytes, allowed) in [
+                (own, 0x81, own_is),
+                (own - 1, 1, false),
+                (own + 0xc0, 1, false),
+                (first, 0x40, first_is),
+            ] {
+                let may = may_start(bench, Some(1), [address, 0, bytes]);
+                assert_eq!(may, allowed, "{address:#x}, {place:#x}, {bytes:#x}");
+            }
+            end(bench, 0);
+        }
         bench.run(300);
     });
 }

@@ -330,6 +330,37 @@ fn a_burst_moves_a_beat_a_clock() {
 }
 
 #[test]
+fn short_bursts_follow_without_a_pause() {
+    let never = |run: &mut TestRun| Bench::new(run, &Pause::Never);
+    case(1, never, |bench| {
+        let (base, _) = MEMORIES[0];
+        let addresses = (0..32).map(|burst| u64::from(base) + 128 * burst);
+        for address in addresses.clone() {
+            bench.write(0, WriteRequest::bytes(0, address, &[address as u8; 128], 64));
+        }
+        let written = clocks(bench);
+        for address in addresses {
+            bench.read(
+                0,
+                Burst {
+                    id: 0,
+                    address,
+                    beats: 2,
+                    size: 64,
+                    kind: BurstKind::Incrementing,
+                },
+            );
+        }
+        let read = clocks(bench);
+        assert!(
+            (64..=80).contains(&written),
+            "{written} clocks for writes of 64 lines"
+        );
+        assert!((64..=80).contains(&read), "{read} clocks for reads of 64 lines");
+    });
+}
+
+#[test]
 fn program_memory_takes_whole_words() {
     let never = |run: &mut TestRun| Bench::new(run, &Pause::Never);
     case(1, never, |bench| {

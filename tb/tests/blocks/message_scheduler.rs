@@ -4,7 +4,7 @@ mod bench;
 
 use bench::{Bench, Event, Seen};
 use spinneret_cluster::task::{Code, Her, Meta, Stage};
-use spinneret_models::{MessageScheduler, MessageSchedulerSmall};
+use spinneret_models::{MessageScheduler, MessageSchedulerSmall, MessageSchedulerWide};
 use spinneret_sim::prelude::*;
 use spinneret_tb::bench::{Finish, STALLED, case};
 
@@ -50,6 +50,7 @@ fn random_her(rng: &mut ChaCha8Rng, message: u32, is_last: bool) -> Her {
         size: size[0],
         copied,
         meta,
+        ..Her::default()
     }
 }
 
@@ -137,6 +138,11 @@ fn random_messages_run_as_in_the_model() {
 #[test]
 fn random_messages_of_a_small_scheduler_run_as_in_the_model() {
     run_test(0x0002_5c4e, |run| random::<MessageSchedulerSmall>(run, 30_000));
+}
+
+#[test]
+fn random_messages_of_eight_clusters_run_as_in_the_model() {
+    run_test(0x0005_5c4e, |run| random::<MessageSchedulerWide>(run, 30_000));
 }
 
 /// A case for a line of the contract.
@@ -408,13 +414,13 @@ fn feedback_that_is_not_taken_stops_steps_and_ends() {
 }
 
 #[test]
-fn a_her_takes_26_clocks_and_a_task_27() {
+fn a_her_takes_23_clocks_and_a_task_27() {
     check(|bench| {
         bench.tasks.iter().for_each(|task| task.set_pause(STALLED));
         (0..40).for_each(|number| _ = bench.packet(number % 16, false, [0, 8, 0]));
         bench.run(SETTLED);
         let taken = bench.taken;
-        bench.run(10 * 26);
+        bench.run(10 * 23);
         assert_eq!(bench.taken, taken + 10);
         bench.run(2 * SETTLED);
         bench.tasks.iter().for_each(|task| task.set_pause(Pause::Never));

@@ -2,6 +2,7 @@
 
 use spinneret_models::{
     PspinPktMatchIp, PspinPktMatchIpW64, PspinPktMatchIpW128, PspinPktMatchIpW256, PspinPktMatchIpW1024,
+    PspinPktMatchSum, PspinPktMatchSumW64,
 };
 use spinneret_packets::reference::matcher::{MatchResult, RuleTable};
 use spinneret_regmap::matching::Rule;
@@ -19,6 +20,9 @@ spinneret_tb::each_model! {
         1 every_word_of_the_payload_is_compared_in_network_order;
     [PspinPktMatchIp, PspinPktMatchIpW64, PspinPktMatchIpW128]:
         1 frames_without_ip_payload_match_no_relative_rule;
+    [PspinPktMatchSum, PspinPktMatchSumW64]:
+        1 sums_are_those_of_the_payload_for_all_headers_and_lengths,
+        1 sums_of_the_largest_and_smallest_bytes;
 }
 
 const BOARD: MatcherParams = MatcherParams::BOARD;
@@ -82,6 +86,42 @@ random_packets! {
     random_ip_packets_128_bit: PspinPktMatchIpW128, 13, 6_000;
     random_ip_packets_256_bit: PspinPktMatchIpW256, 14, 9_000;
     random_ip_packets_1024_bit: PspinPktMatchIpW1024, 15, 9_000;
+    random_packets_with_sums: PspinPktMatchSum, 16, 12_000;
+    random_packets_with_sums_64_bit: PspinPktMatchSumW64, 17, 3_000;
+}
+
+/// Frames of all headers, or without payload, of each length up to some beats after the payload's start, back to back: the bench
+/// compares each sum with that by definition.
+fn sums_are_those_of_the_payload_for_all_headers_and_lengths<M: Model>(run: &mut TestRun) {
+    let mut rng = run.rng("bytes");
+    let mut bench = bench::<M>(run, Pauses::default());
+    bench.load(Some(&one_rule(&params::<M>(), Rule::ALWAYS)));
+    for headers in Headers::all().into_iter().chain(without_payload()) {
+        let start = headers.bytes();
+        for size in (start - 3..start + 8).chain((start + 8..start + 200).step_by(7)) {
+            let mut bytes: Vec<u8> = (0..size).map(|_| rng.random()).collect();
+            headers.write(&mut bytes);
+            bench.send(Frame::new(bytes));
+        }
+        bench.settle();
+    }
+    bench.finish();
+}
+
+/// Carries go as far as they can with bytes of 0xff; a payload of zeros has the sum 0.
+fn sums_of_the_largest_and_smallest_bytes<M: Model>(run: &mut TestRun) {
+    let mut bench = bench::<M>(run, Pauses::random(20));
+    bench.load(Some(&one_rule(&params::<M>(), Rule::ALWAYS)));
+    let headers = Headers::ipv4(0, 5);
+    for value in [0xff, 0xfe, 0x80, 1, 0] {
+        for size in (34..110).chain([1513, 1514, 9000]) {
+            let mut bytes = vec![value; size];
+            headers.write(&mut bytes);
+            bench.send(Frame::new(bytes));
+        }
+        bench.settle();
+    }
+    bench.finish();
 }
 
 /// Frames of all headers, cut off at every byte, under a rule on a word of the payload: it matches as soon as the

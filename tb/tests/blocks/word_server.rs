@@ -1,7 +1,7 @@
 //! `word_server`: HPUs of two clusters, with a memory whose other users write between their accesses, and each line of its contract.
 
 use spinneret_cluster::map::place;
-use spinneret_models::{WordServer, WordServerSingle};
+use spinneret_models::{WordServer, WordServerSingle, WordServerWide};
 use spinneret_regmap::pspin::{HANDLER_BASE, PACKET_BASE, STDOUT, l1_address};
 use spinneret_sim::prelude::*;
 use spinneret_tb::bench::{Finish, Parameters, case};
@@ -405,6 +405,11 @@ fn random_accesses_are_those_of_the_model() {
 #[test]
 fn random_accesses_of_a_single_cluster_are_those_of_the_model() {
     run_test(0x0002_3c57, random_traffic::<WordServerSingle>);
+}
+
+#[test]
+fn random_accesses_of_eight_clusters_are_those_of_the_model() {
+    run_test(0x0004_3c57, random_traffic::<WordServerWide>);
 }
 
 /// A case for a line of the contract.

@@ -134,7 +134,7 @@ fn the_drop_in_has_none_of_the_extensions() {
 fn constants<M: Model>(run: &mut TestRun, expected: &[(&str, u64)]) {
     let mut bench = calm::<M>(run);
     assert_eq!(answer(bench.read(0xf000)), (0x4e49_5053, OKAY), "SPIN");
-    assert_eq!(answer(bench.read(0xf004)), (0x0001_0200, OKAY), "version");
+    assert_eq!(answer(bench.read(0xf004)), (0x0001_0300, OKAY), "version");
     for (name, value) in expected {
         let offset = caps::offset(name).expect("the table has it");
         assert_eq!(answer(bench.read(offset)), (*value, OKAY), "{name}");

@@ -72,13 +72,18 @@ fn unmatched(size: usize, number: u64) -> Packet {
 
 /// Ruleset n matches packets whose first byte is n + 1; the second byte 1 ends a message.
 fn four_rulesets() -> RuleTable {
+    let table = RuleTable::new(&MatcherParams::REFERENCE, rulesets());
+    table.unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// The rulesets of [`four_rulesets`].
+fn rulesets() -> Vec<Ruleset> {
     let set = |number: u32| Ruleset {
         join: Join::And,
         rules: vec![Rule::equal(0, 0xff00_0000, (number + 1) << 24)],
         end_of_message: Rule::equal(0, 0x00ff_0000, 0x0001_0000),
     };
-    let table = RuleTable::new(&MatcherParams::REFERENCE, (0..4).map(set).collect());
-    table.unwrap_or_else(|error| panic!("{error}"))
+    (0..4).map(set).collect()
 }
 
 /// The packet for a ruleset of [`four_rulesets`].

@@ -1,10 +1,17 @@
 //! Slots: which a packet gets, and how they come back.
 
-use crate::{any_marked_with, marked, marked_with, marked_without_frees, matched, without_frees};
-use spinneret_models::{PspinIngressDatapath, PspinIngressDatapathSmall};
+use crate::{
+    any_marked_with, for_ruleset, marked, marked_with, marked_without_frees, matched, one, rulesets,
+    without_frees,
+};
+use spinneret_models::{PspinIngressDatapath, PspinIngressDatapathBoard, PspinIngressDatapathSmall};
+use spinneret_packets::reference::matcher::RuleTable;
+use spinneret_rules::MatcherParams;
 use spinneret_sim::prelude::*;
 use spinneret_tb::bench::{Finish, case};
-use spinneret_tb::ingress::{Cause, Class, IngressBench, Occupancy, Release, Setup, Slot, SlotMap, Stimulus};
+use spinneret_tb::ingress::{
+    CONTEXTS, Cause, Class, Contexts, IngressBench, Occupancy, Release, Setup, Slot, SlotMap, Stimulus,
+};
 
 #[test]
 fn small_packets_take_large_slots_when_there_are_no_small_ones() {
@@ -355,5 +362,121 @@ fn nothing_behind_the_matching_engine_blocks_unmatched_frames() {
             });
         }
         passes_by(any_marked_with(run, without_frees()), |_| {});
+    });
+}
+
+/// A path with bounds, whose cluster frees no slot: ruleset n is of context n.
+fn bounded(run: &mut TestRun) -> IngressBench<PspinIngressDatapathBoard> {
+    let mut bench = IngressBench::new(run.simulation(), without_frees());
+    let rulesets = RuleTable::new(&MatcherParams::BOARD, rulesets());
+    bench.load_rules(Some(&rulesets.unwrap_or_else(|error| panic!("{error}"))));
+    bench.load_contexts(&Contexts::random(&mut run.rng("contexts"), [true; CONTEXTS]));
+    bench
+}
+
+#[test]
+fn a_context_at_its_bound_loses_its_own_packets_only() {
+    case(1, bounded, |bench| {
+        bench.bound_slots([0, 5, 1, 0]);
+        for number in 0..400 {
+            let context = number as u8 % 4;
+            bench.send(for_ruleset(
+                context,
+                [64, 1500][usize::from(context == 1)],
+                number,
+            ));
+        }
+        let outcome = bench.settle();
+        assert_eq!((outcome.hers, outcome.drops[Cause::Bound]), (206, 194));
+        let dropped = bench.sim.dut.get("dropped_bound_o").expect("the path has bounds");
+        assert_eq!(dropped.to_u32_digits(), [0, 95, 99]);
+        assert_eq!(
+            [0, 1, 2, 3].map(|context| bench.slots_of(context)),
+            [100, 5, 1, 100]
+        );
+        // The slots of dropped packets are free again.
+        let counters = bench.counters();
+        assert_eq!((counters.small.used, counters.large.used), (201, 5));
+    });
+}
+
+#[test]
+fn each_slot_that_comes_back_serves_a_packet_of_its_context() {
+    case(1, bounded, |bench| {
+        bench.bound_slots([0, 3, 0, 0]);
+        // Of context 1 the cluster has large slots, of context 2 small ones.
+        for number in 0..10 {
+            bench.send(for_ruleset(1, 1500, number));
+            bench.send(for_ruleset(2, 64, number));
+        }
+        assert_eq!(bench.settle().hers, 13);
+        // A slot of another context is none of context 1.
+        for (class, hers) in [(Class::Small, 0), (Class::Large, 1)] {
+            assert!(bench.free_one(class));
+            bench.settle();
+            for number in 0..4 {
+                bench.send(for_ruleset(1, 1500, number));
+            }
+            assert_eq!(bench.settle().hers, hers);
+        }
+        // Frees that are refused give nothing back.
+        let slot = bench_slots()[Class::Large].address(200);
+        bench.free_foreign(slot + 64);
+        bench.free_again(Slot {
+            class: Class::Large,
+            address: slot,
+        });
+        bench.settle();
+        bench.send(for_ruleset(1, 1500, 0));
+        assert_eq!(bench.settle().drops, one(Cause::Bound));
+    });
+}
+
+#[test]
+fn a_bound_below_the_slots_in_use_takes_none_away() {
+    case(1, bounded, |bench| {
+        for number in 0..8 {
+            bench.send(for_ruleset(3, 64, number));
+        }
+        bench.settle();
+        bench.bound_slots([0, 0, 0, 2]);
+        for (freed, hers) in [(0, 0), (6, 0), (1, 1)] {
+            (0..freed).for_each(|_| assert!(bench.free_one(Class::Small)));
+            bench.settle();
+            bench.send(for_ruleset(3, 64, 0));
+            assert_eq!(bench.settle().hers, hers, "{freed} freed");
+        }
+        bench.bound_slots([0; CONTEXTS]);
+        bench.send(for_ruleset(3, 64, 0));
+        assert_eq!(bench.settle().hers, 1);
+    });
+}
+
+#[test]
+fn packets_of_disabled_contexts_count_for_the_one_that_serves_them() {
+    case(1, bounded, |bench| {
+        let only_first = [true, false, false, false];
+        bench.load_contexts(&Contexts::random(&mut bench.sim.rng("contexts"), only_first));
+        bench.bound_slots([4, 0, 0, 0]);
+        for number in 0..12 {
+            bench.send(for_ruleset(number as u8 % 4, 64, number));
+        }
+        let outcome = bench.settle();
+        assert_eq!((outcome.hers, outcome.drops[Cause::Bound]), (4, 8));
+    });
+}
+
+#[test]
+fn a_reset_forgets_the_slots_of_contexts() {
+    case(1, bounded, |bench| {
+        bench.bound_slots([0, 2, 0, 0]);
+        for _ in 0..2 {
+            for number in 0..3 {
+                bench.send(for_ruleset(1, 64, number));
+            }
+            assert_eq!(bench.settle().hers, 2);
+            bench.reset();
+            bench.run(bench.setup.opening_cycles());
+        }
     });
 }

@@ -2,13 +2,14 @@
 
 mod output;
 
-use super::{in_parallel, save};
+use super::{Clusters, in_parallel, save};
 use anyhow::{Context as _, Result, ensure};
 use clap::Args;
 use serde::{Deserialize, Serialize};
 use spinneret_mpi::Layout;
 use spinneret_mpi_sys::{Library, Mpi};
 use spinneret_nic::mpi::{Exchange, HostLatencies, Multiplication, Overlapped, PaperType, overlap};
+use spinneret_nic::nic::NicConfig;
 use spinneret_table::bench::write;
 use spinneret_table::figures;
 use std::fmt;
@@ -36,9 +37,10 @@ pub(super) struct Figure10 {
     /// Windows of Figure 10
     #[arg(long, value_name = "SEGMENTS", value_delimiter = ',', default_values_t = [1, 16])]
     windows: Vec<u16>,
-    /// Points of Figure 10: those in this file are taken, and others are added to it
-    #[arg(long, value_name = "FILE", default_value = "target/experiments/figure10.json")]
-    points: PathBuf,
+    /// Points of Figure 10: those in this file are taken, and others are added to it [default:
+    /// target/experiments/figure10.json, or figure10-rtl.json]
+    #[arg(long, value_name = "FILE")]
+    points: Option<PathBuf>,
     /// Compiler of the MPI to measure
     #[arg(long, value_name = "MPICC", default_value = "mpicc")]
     mpicc: PathBuf,
@@ -126,8 +128,9 @@ impl Spec {
     }
 
     /// The exchange, once with a shorter message before.
-    fn exchange(&self) -> Result<Exchange> {
+    fn exchange(&self, nic: &NicConfig) -> Result<Exchange> {
         Ok(Exchange {
+            nic: nic.clone(),
             window: self.window,
             warm_up: Some(self.kind.layout(1)?),
             // Points run side by side.
@@ -174,12 +177,12 @@ impl fmt::Display for Point {
 ///
 /// # Errors
 /// If a message does not arrive as it was sent.
-pub(crate) fn points(specs: &[Spec], done: impl Fn(&Point) + Sync) -> Result<Vec<Point>> {
+pub(crate) fn points(nic: &NicConfig, specs: &[Spec], done: impl Fn(&Point) + Sync) -> Result<Vec<Point>> {
     let prices = TIMES.map(|times| HostLatencies::STATED.times(times));
     in_parallel(specs, |spec| {
         let point = Point {
             spec: *spec,
-            done: overlap(&spec.exchange()?, &Multiplication::PAPER, &prices)?,
+            done: overlap(&spec.exchange(nic)?, &Multiplication::PAPER, &prices)?,
         };
         done(&point);
         Ok(point)
@@ -187,8 +190,9 @@ pub(crate) fn points(specs: &[Spec], done: impl Fn(&Point) + Sync) -> Result<Vec
 }
 
 /// Measures the points that the file of points lacks, writes all of them as CSV, and draws them.
-pub(super) fn run(out: &Path, arguments: &Figure10) -> Result<()> {
-    let path = &arguments.points;
+pub(super) fn run(out: &Path, clusters: Clusters, arguments: &Figure10) -> Result<()> {
+    let usual = || Path::new("target/experiments").join(clusters.file("figure10", "json"));
+    let path = &arguments.points.clone().unwrap_or_else(usual);
     let known = read(path)?;
     let wanted: Vec<Spec> = arguments
         .windows
@@ -198,7 +202,7 @@ pub(super) fn run(out: &Path, arguments: &Figure10) -> Result<()> {
         .filter(|spec| known.iter().all(|point| point.spec != *spec))
         .collect();
     let all = Mutex::new(known);
-    points(&wanted, |point| {
+    points(&clusters.config(), &wanted, |point| {
         eprintln!("{point}");
         let mut all = all.lock().unwrap_or_else(PoisonError::into_inner);
         all.push(point.clone());
@@ -216,8 +220,14 @@ pub(super) fn run(out: &Path, arguments: &Figure10) -> Result<()> {
     for unpacking in &unpackings {
         show_unpacking(unpacking);
     }
-    save(&out.join("figure10.csv"), &output::csv(&points, &unpackings))?;
-    output::draw(&out.join("figure10.svg"), &points)
+    let file = |extension| out.join(clusters.file("figure10", extension));
+    save(&file("csv"), &output::csv(&points, &unpackings))?;
+    let model = clusters.rows_of_model(out, "figure10")?;
+    let model: Vec<_> = model
+        .iter()
+        .filter_map(|line| output::Drawn::read(line))
+        .collect();
+    output::draw(&file("svg"), &points, &model)
 }
 
 /// Prints the unpacking times of this process's MPI as JSON.

@@ -3,7 +3,7 @@
 use super::{
     ELEMENT_BYTES, ELEMENTS, MESSAGES, PAPER_LENGTHS, PAPER_MESSAGES, Point, Spec, TIMES, Unpacking,
 };
-use crate::experiments::csv as sheet;
+use crate::experiments::{csv as sheet, modelled};
 use crate::harness;
 use anyhow::Result;
 use spinneret_nic::mpi::{PaperType, Trial};
@@ -182,19 +182,53 @@ impl Sweep {
     }
 }
 
-/// Draws throughput above and R below, over both sweeps.
+/// A point of another table that is drawn as well.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Drawn {
+    spec: Spec,
+    gbps: f64,
+    ratio: f64,
+}
+
+impl Drawn {
+    /// From a row of the table with the stated prices of the host.
+    pub(super) fn read(line: &str) -> Option<Self> {
+        let cells: Vec<&str> = line.split(',').collect();
+        let cell = |name| {
+            let at = COLUMNS.iter().position(|column| *column == name)?;
+            cells.get(at).copied()
+        };
+        let kind = PaperType::ALL
+            .into_iter()
+            .find(|kind| cell("type") == Some(kind.name()))?;
+        let spec = Spec {
+            kind,
+            window: cell("window")?.parse().ok()?,
+            messages: cell("messages")?.parse().ok()?,
+            elements: cell("bytes")?.parse::<u64>().ok()? / ELEMENT_BYTES,
+        };
+        (cell("prices_times")? == "1").then_some(())?;
+        Some(Self {
+            spec,
+            gbps: cell("gbps")?.parse().ok()?,
+            ratio: cell("overlap_ratio")?.parse().ok()?,
+        })
+    }
+}
+
+/// Draws throughput above and R below, over both sweeps, with the points of the model if these are not.
 ///
 /// # Errors
 /// If the file cannot be written.
-pub(super) fn draw(path: &Path, points: &[Point]) -> Result<()> {
+pub(super) fn draw(path: &Path, points: &[Point], model: &[Drawn]) -> Result<()> {
     harness::draw(path, SIZE, |area| {
         let (panels, below) = area.split_vertically(SIZE.1 - LEGEND);
         let panels = panels.split_evenly((2, 2));
         for (number, sweep) in [Sweep::Length, Sweep::Messages].into_iter().enumerate() {
-            throughput(sweep, points).draw(&panels[number])?;
-            overlap(sweep, points).draw(&panels[2 + number])?;
+            throughput(sweep, points, model).draw(&panels[number])?;
+            overlap(sweep, points, model).draw(&panels[2 + number])?;
         }
-        names(&below)
+        names(&below, !model.is_empty())
     })
 }
 
@@ -240,6 +274,21 @@ fn dear(style: Style) -> Style {
     }
 }
 
+/// Another colour for the points of the model.
+fn of_model(kind: PaperType) -> Style {
+    let style = ours(kind, 1);
+    modelled(Style {
+        color: COLORS[2 + usize::from(kind == PaperType::Complex)],
+        ..style
+    })
+}
+
+/// The model's series for each type and window.
+fn series_of_model(sweep: Sweep, model: &[Drawn], value: impl Fn(&Drawn) -> f64) -> Vec<Series> {
+    let place = |drawn: &Drawn| Some((sweep.place(&drawn.spec), value(drawn)));
+    series(sweep, model, |drawn| drawn.spec, |kind, _| of_model(kind), place)
+}
+
 /// A measured series for each type and window.
 fn of_ours(
     sweep: Sweep,
@@ -247,7 +296,20 @@ fn of_ours(
     style: impl Fn(Style) -> Style,
     value: impl Fn(&Point) -> Option<f64>,
 ) -> Vec<Series> {
-    let mut windows: Vec<u16> = points.iter().map(|point| point.spec.window).collect();
+    let place = |point: &Point| Some((sweep.place(&point.spec), value(point)?));
+    let style = |kind, window| style(ours(kind, window));
+    series(sweep, points, |point| point.spec, style, place)
+}
+
+/// A series for each type and window of some points.
+fn series<P>(
+    sweep: Sweep,
+    points: &[P],
+    spec: impl Fn(&P) -> Spec,
+    style: impl Fn(PaperType, u16) -> Style,
+    place: impl Fn(&P) -> Option<(f64, f64)>,
+) -> Vec<Series> {
+    let mut windows: Vec<u16> = points.iter().map(|point| spec(point).window).collect();
     windows.sort_unstable();
     windows.dedup();
     let all = windows
@@ -255,14 +317,12 @@ fn of_ours(
         .flat_map(|window| PaperType::ALL.map(|kind| (kind, window)));
     all.map(|(kind, window)| {
         let own = points.iter().filter(|point| {
-            let spec = &point.spec;
-            spec.kind == kind && spec.window == window && sweep.has(spec)
+            let spec = spec(point);
+            spec.kind == kind && spec.window == window && sweep.has(&spec)
         });
-        let mut own: Vec<(f64, f64)> = own
-            .filter_map(|point| Some((sweep.place(&point.spec), value(point)?)))
-            .collect();
+        let mut own: Vec<(f64, f64)> = own.filter_map(&place).collect();
         own.sort_by(|left, right| left.0.total_cmp(&right.0));
-        Series::new(UNNAMED, style(ours(kind, window)), own)
+        Series::new(UNNAMED, style(kind, window), own)
     })
     .collect()
 }
@@ -279,7 +339,7 @@ fn of_theirs(sweep: Sweep, style: impl Fn(PaperType) -> Style, column: usize) ->
     PaperType::ALL.map(of).to_vec()
 }
 
-fn throughput(sweep: Sweep, points: &[Point]) -> Panel {
+fn throughput(sweep: Sweep, points: &[Point], model: &[Drawn]) -> Panel {
     let gbps = |point: &Point| Some(point.done.alone.gbps());
     let meanwhile = |point: &Point| {
         let elapsed = point.done.trials.first()?.elapsed.as_secs_f64();
@@ -289,6 +349,7 @@ fn throughput(sweep: Sweep, points: &[Point]) -> Panel {
         of_theirs(sweep, |kind| theirs(kind, Shape::Diamond), 2),
         of_theirs(sweep, |kind| computing(theirs(kind, Shape::Cross)), 1),
         of_theirs(sweep, |kind| theirs(kind, Shape::Square), 0),
+        series_of_model(sweep, model, |drawn| drawn.gbps),
         of_ours(sweep, points, |style| style, gbps),
         of_ours(sweep, points, computing, meanwhile),
     ];
@@ -300,11 +361,12 @@ fn throughput(sweep: Sweep, points: &[Point]) -> Panel {
     }
 }
 
-fn overlap(sweep: Sweep, points: &[Point]) -> Panel {
+fn overlap(sweep: Sweep, points: &[Point], model: &[Drawn]) -> Panel {
     let ratio = |number: usize| move |point: &Point| point.done.trials.get(number).map(Trial::ratio);
     let series = [
         of_ours(sweep, points, dear, ratio(1)),
         of_theirs(sweep, |kind| theirs(kind, Shape::Square), 3),
+        series_of_model(sweep, model, |drawn| drawn.ratio),
         of_ours(sweep, points, |style| style, ratio(0)),
     ];
     let lowest = points
@@ -322,9 +384,9 @@ fn overlap(sweep: Sweep, points: &[Point]) -> Panel {
 }
 
 /// Below the panels, for all of them.
-fn names(area: &Area<'_>) -> Painted {
+fn names(area: &Area<'_>, has_model: bool) -> Painted {
     use PaperType::{Complex, Simple};
-    let entries = [
+    let mut entries = vec![
         (ours(Simple, 1), "simple, window 1: here, simulated"),
         (ours(Complex, 1), "complex, window 1: here, simulated"),
         (ours(Simple, 16), "simple, window 16: here, simulated"),
@@ -354,5 +416,11 @@ fn names(area: &Area<'_>) -> Painted {
             "thin: what the host does takes ten times as long",
         ),
     ];
+    if has_model {
+        entries.extend([
+            (of_model(Simple), "simple: model at 40 MHz, windows 1 and 16"),
+            (of_model(Complex), "complex: model at 40 MHz, windows 1 and 16"),
+        ]);
+    }
     legend(area, &entries)
 }

@@ -4,6 +4,7 @@ mod checkout;
 mod header;
 mod overlay;
 mod pspin;
+mod regions;
 mod token;
 mod tree;
 
@@ -18,7 +19,7 @@ use anyhow::bail;
 use checkout::Checkout;
 use overlay::Overlay;
 use spinneret_bsp::Board;
-use spinneret_bsp::ultrascale::{CLUSTER_CLOCK, ClusterClock, ClusterClockModel, MmcmSettings};
+use spinneret_bsp::ultrascale::{CLUSTER_CLOCK, ClusterClock, CoreClock, MmcmSettings};
 use spinneret_hdl::app::corundum::Generation;
 use spinneret_hdl::app::{self, APP_INSTANCE, AppOptions, AppSources, Cluster, TOP};
 use spinneret_hdl::cdc;
@@ -33,8 +34,8 @@ const IMPORTS_FILE: &str = "spinneret_cluster_imports.sv";
 const CONSTRAINTS: &str = "constraints";
 /// File of the constraints of clock crossings.
 const CROSSINGS_FILE: &str = "spinneret_crossings.xdc";
-/// Frequency of the cluster unless another one is asked for: that of FPsPIN, in Hz.
-pub const DEFAULT_CLUSTER_HZ: u64 = 40_000_000;
+/// Frequency of PsPIN and its stand-in unless another one is asked for: that of FPsPIN, in Hz.
+const PSPIN_HZ: u64 = 40_000_000;
 
 /// The generation of that name.
 ///
@@ -70,8 +71,8 @@ pub struct Options {
     pub generation: Generation,
     /// Cluster of the application block.
     pub cluster: Cluster,
-    /// Frequency of the cluster, in Hz.
-    pub cluster_hz: u64,
+    /// Frequency of the cluster, in Hz; that of the NIC for spinneret's own and 40 MHz for PsPIN unless it is given.
+    pub cluster_hz: Option<u64>,
     /// The user's Corundum checkout, if the overlay is to be written.
     pub corundum: Option<PathBuf>,
     /// The user's FPsPIN checkout, if the cluster is to be built.
@@ -83,7 +84,7 @@ impl Default for Options {
         Self {
             generation: Generation::ALL[0],
             cluster: Cluster::ALL[0],
-            cluster_hz: DEFAULT_CLUSTER_HZ,
+            cluster_hz: None,
             corundum: None,
             pspin: None,
         }
@@ -102,7 +103,7 @@ pub fn render(
     directory: &Path,
     build: &BuildApp,
 ) -> anyhow::Result<BoardOutput> {
-    let clock = MmcmSettings::nearest(board.core_clock_hz, options.cluster_hz)?;
+    let clock = ClusterTiming::of(options, board)?;
     let corundum = match &options.corundum {
         Some(path) => {
             // A relative path refers to the current directory, which make will see as well.
@@ -115,7 +116,8 @@ pub fn render(
         (Some(path), Cluster::Pspin) => Some(Pspin::open(path)?),
         (Some(_), cluster) => {
             bail!(
-                "`--pspin-dir` cannot be used here, because `--cluster {cluster}` needs no PsPIN: leave it out"
+                "`--pspin-dir` cannot be used here, because `--cluster {cluster}` needs no PsPIN: leave it out, or add `--cluster \
+                 pspin`"
             );
         }
         (None, _) => None,
@@ -124,17 +126,21 @@ pub fn render(
     let request = AppRequest {
         generation: options.generation,
         cluster: options.cluster,
-        cluster_hz: clock.output_hz(),
+        cluster_hz: clock.hz(board),
         board,
     };
     let parts = Parts::new(build(&request)?, clock)?;
+    let regions = regions::regions(board, options.cluster);
     let overlay = corundum.as_ref().map(|corundum| Overlay {
         corundum,
         pspin: pspin.as_ref(),
         sources: &parts.sources,
         constraints: &parts.constraints,
+        has_regions: regions.is_some(),
     });
     let mut files = parts.files.clone();
+    let notes = notes(options, board, clock, regions.as_ref());
+    files.extend(regions);
     files.push(core_file(
         board.name,
         [
@@ -148,11 +154,36 @@ pub fn render(
         files.extend(parts.simulation(&list));
     }
     files.extend(overlay.into_iter().flat_map(Overlay::files));
-    Ok(BoardOutput {
-        board,
-        files,
-        notes: notes(options, clock),
-    })
+    Ok(BoardOutput { board, files, notes })
+}
+
+/// Where the cluster's clock comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ClusterTiming {
+    /// It is the NIC's: nothing crosses between clocks.
+    Core,
+    /// A clock manager makes it of the NIC's.
+    Own(MmcmSettings),
+}
+
+impl ClusterTiming {
+    fn of(options: &Options, board: &Board) -> anyhow::Result<Self> {
+        let default_hz = match options.cluster {
+            Cluster::Spinneret => board.core_clock_hz,
+            Cluster::Pspin | Cluster::Stub => PSPIN_HZ,
+        };
+        match options.cluster_hz.unwrap_or(default_hz) {
+            hz if hz == board.core_clock_hz => Ok(Self::Core),
+            hz => Ok(Self::Own(MmcmSettings::nearest(board.core_clock_hz, hz)?)),
+        }
+    }
+
+    fn hz(self, board: &Board) -> u64 {
+        match self {
+            Self::Core => board.core_clock_hz,
+            Self::Own(settings) => settings.output_hz(),
+        }
+    }
 }
 
 /// The files that do not depend on a checkout, and their paths by use.
@@ -165,21 +196,25 @@ struct Parts {
 }
 
 impl Parts {
-    fn new(app: App, clock: MmcmSettings) -> anyhow::Result<Self> {
+    fn new(app: App, clock: ClusterTiming) -> anyhow::Result<Self> {
         let mut contents = Contents::default();
-        contents
-            .sources
-            .push(cluster_clock(RTL, &ClusterClock::new(clock))?);
+        contents.sources.push(match clock {
+            ClusterTiming::Core => cluster_clock(RTL, &CoreClock::new())?,
+            ClusterTiming::Own(settings) => cluster_clock(RTL, &ClusterClock::new(settings))?,
+        });
         for module in &app.modules {
             // The application block may declare the clock that it instantiates; the real one is there already.
             if module.name != CLUSTER_CLOCK {
                 contents.add(&module.name, &module.text);
             }
         }
-        for (name, text) in ClusterClock::primitives() {
-            contents.declarations.push(verilog_file(LINT, name, text));
+        let mut models = Vec::new();
+        if let ClusterTiming::Own(_) = clock {
+            let primitives = ClusterClock::primitives().into_iter();
+            let declared = primitives.map(|(name, text)| verilog_file(LINT, name, text));
+            contents.declarations.extend(declared);
+            models.push(cluster_clock(MODELS, &CoreClock::new())?);
         }
-        let models = vec![cluster_clock(MODELS, &ClusterClockModel::new())?];
         let constraints = vec![File {
             name: format!("{CONSTRAINTS}/{CROSSINGS_FILE}"),
             text: format!("{}\n{}\n", HASH_HEADER, app.crossings_xdc.trim_end()),
@@ -254,11 +289,21 @@ fn cluster_clock(folder: &str, block: &dyn spinneret_verilog::prelude::Block) ->
     Ok(verilog_file(folder, &modules[0].name, &modules[0].text))
 }
 
-fn notes(options: &Options, clock: MmcmSettings) -> Vec<String> {
+fn notes(options: &Options, board: &Board, clock: ClusterTiming, regions: Option<&File>) -> Vec<String> {
+    let clock = match clock {
+        ClusterTiming::Core => format!("that of the NIC, {} MHz", board.core_clock_hz / 1_000_000),
+        ClusterTiming::Own(settings) => settings.describe(),
+    };
     let mut notes = vec![
         format!("ports of Corundum's generation {}", options.generation.name()),
-        format!("cluster clock: {}", clock.describe()),
+        format!("cluster {}, its clock: {clock}", options.cluster),
     ];
+    if regions.is_none() {
+        notes.push(format!(
+            "no placement regions: the clock regions of {} are not known, or the cluster needs none",
+            board.part
+        ));
+    }
     if options.corundum.is_some() {
         notes.push("`make -C fpga` in this directory builds the bitstream; it needs Vivado".to_owned());
     } else {
@@ -336,13 +381,17 @@ pub fn build_app(request: &AppRequest) -> anyhow::Result<App> {
         cluster_clock_khz: (request.cluster_hz + 500) / 1000,
         ..AppOptions::default()
     })?;
+    let header = "# Paths begin in the instance of mqnic_app_block, to which SCOPED_TO_CELLS has to limit this file.\n";
+    if request.cluster_hz == request.board.core_clock_hz {
+        let none = "# The cluster has the clock of the NIC: no path crosses, and all are timed.\n";
+        return Ok(App::new(sources, format!("{header}{none}")));
+    }
     let periods = [
         ("clk", period_ps(request.board.core_clock_hz)),
         ("cluster_clk", period_ps(request.cluster_hz)),
     ];
     let crossings = cdc::constraints(&sources.app, APP_INSTANCE);
     let crossings = cdc::xdc(&crossings, &periods)?;
-    let header = "# Paths begin in the instance of mqnic_app_block, to which SCOPED_TO_CELLS has to limit this file.\n";
     Ok(App::new(sources, format!("{header}{crossings}")))
 }
 
@@ -359,6 +408,10 @@ fn core_file(board: &str, [sources, declarations, models, constraints]: [&[Strin
         version = env!("CARGO_PKG_VERSION"),
     );
     let mut fileset = |name: &str, kind: &str, files: &[String]| {
+        // A list without an entry would be no list.
+        if files.is_empty() {
+            return;
+        }
         text.push_str(&format!("  {name}:\n    file_type: {kind}\n    files:\n"));
         for file in files {
             text.push_str(&format!("      - {file}\n"));
@@ -371,10 +424,15 @@ fn core_file(board: &str, [sources, declarations, models, constraints]: [&[Strin
     text.push_str(&format!(
         "\ntargets:\n  default:\n    filesets: [rtl, constraints]\n    toplevel: {TOP}\n"
     ));
+    let declared = if declarations.is_empty() {
+        ""
+    } else {
+        "declarations, "
+    };
     text.push_str(&format!(
-            "  lint:\n    default_tool: verilator\n    filesets: [declarations, rtl]\n    toplevel: {TOP}\n    tools:\n      \
-             verilator:\n        mode: lint-only\n"
-        ));
+        "  lint:\n    default_tool: verilator\n    filesets: [{declared}rtl]\n    toplevel: {TOP}\n    tools:\n      \
+         verilator:\n        mode: lint-only\n"
+    ));
     File {
         name: "spinneret.core".to_owned(),
         text,

@@ -6,10 +6,13 @@
 //!      Makefile             the board's own, with one line added that includes ...
 //!  OUT/fpga/spinneret.mk    our sources and constraints, and ...
 //!  OUT/fpga/config.tcl      the board's own configuration, with our values of the application block's parameters
+//!  OUT/fpga/reference_*.tcl what Vivado does before it places and after it has routed, with OUT/fpga/reference.dcp
 //! ```
 
+use super::base_name;
 use super::checkout::{Checkout, INCLUDE, PARAMETERS};
 use super::pspin::{DEFINES, Pspin};
+use super::regions::{HOOKS, REGIONS, hooks};
 use crate::render::{File, HASH_HEADER};
 
 /// Folder of the overlay, which stands for `fpga/` of Corundum.
@@ -17,7 +20,7 @@ pub(super) const FOLDER: &str = "fpga";
 
 /// Instance path of the application block in Corundum, the same on all cards.
 /// Not by the name of the module: Vivado gives modules with parameters other names.
-const APP_BLOCK: &str = "core_inst/core_inst/core_pcie_inst/core_inst/app.app_block_inst";
+pub(super) const APP_BLOCK: &str = "core_inst/core_inst/core_pcie_inst/core_inst/app.app_block_inst";
 
 /// Inputs of the overlay.
 #[derive(Clone, Copy, Debug)]
@@ -30,6 +33,8 @@ pub(super) struct Overlay<'a> {
     pub(super) sources: &'a [String],
     /// Paths of our constraints below the output directory.
     pub(super) constraints: &'a [String],
+    /// The clusters have placement regions.
+    pub(super) has_regions: bool,
 }
 
 impl Overlay<'_> {
@@ -39,11 +44,12 @@ impl Overlay<'_> {
             name: format!("{FOLDER}/{name}"),
             text,
         };
-        vec![
+        let own = [
             file("Makefile", self.makefile()),
             file("spinneret.mk", self.additions()),
             file("config.tcl", self.configuration()),
-        ]
+        ];
+        own.into_iter().chain(hooks()).collect()
     }
 
     /// The boards' directory and the name of the board's own, both below `fpga/`.
@@ -118,6 +124,9 @@ SYN_FILES := $(filter-out app/% %/mqnic_app_block.v,$(SYN_FILES))
         for constraint in self.constraints {
             text.push_str(&format!("XDC_FILES += $(SPINNERET)/{constraint}\n"));
         }
+        if self.has_regions {
+            text.push_str(&format!("XDC_FILES += $(SPINNERET)/{REGIONS}\n"));
+        }
         text.push_str("\nCONFIG_TCL_FILES = $(SPINNERET)/fpga/config.tcl\n");
         text
     }
@@ -159,7 +168,7 @@ if {$spinneret_failed} {
         );
         text.push_str("\n# Paths in our constraints begin in the application block, and name registers as they are after synthesis.\n");
         for constraint in self.constraints {
-            let name = constraint.rsplit('/').next().unwrap_or(constraint);
+            let name = base_name(constraint);
             for (property, value) in [
                 ("SCOPED_TO_CELLS", APP_BLOCK),
                 ("USED_IN_SYNTHESIS", "false"),
@@ -169,6 +178,19 @@ if {$spinneret_failed} {
                     "set_property {property} {{{value}}} [get_files */{name}]\n"
                 ));
             }
+        }
+        if self.has_regions {
+            text.push_str(&format!(
+                "\n# Regions name cells as they are after synthesis, from the top.\n\
+                 set_property USED_IN_SYNTHESIS {{false}} [get_files */{name}]\n",
+                name = base_name(REGIONS)
+            ));
+        }
+        text.push_str("\n# Incremental implementation: the reference is read and kept by these scripts.\n");
+        for (step, script) in HOOKS {
+            text.push_str(&format!(
+                "set_property {step} [file normalize [file join [file dirname [info script]] {script}]] [get_runs impl_1]\n"
+            ));
         }
         if let Some(pspin) = self.pspin {
             text.push_str(

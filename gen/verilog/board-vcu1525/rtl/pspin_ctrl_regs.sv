@@ -772,7 +772,7 @@ module pspin_ctrl_regs (
     assign held_events_moderation_select = write_go && write_block[22] && write_at[2];
     assign words_f000 =
         512'h4000000060000000100000800001c10000000000042000005dc0000020000000010000000020000000400000004000000040000005f000102004e495053;
-    assign words_f040 = 512'h9c400003d090000000400000000a00000080;
+    assign words_f040 = 512'h3d0900003d090000000400000000a00000080;
     assign stdout_rd_en = stdout_taken;
     assign cl_fetch_en_o = fetch;
     assign aux_rst_o = reset;

@@ -1,7 +1,7 @@
 //! The clusters with their memories, scheduler and ports, in place of PsPIN's `pspin_wrap`.
 //!
 //! ```text
-//!  her, feedback <====> MessageScheduler <====> HpuCluster x 2 ==commands==> HostCopier ==> nic_cmd, host_master
+//!  her, feedback <====> MessageScheduler <====> HpuCluster x n ==commands==> HostCopier ==> nic_cmd, host_master
 //!                                               |   |     ^                    |
 //!                                  far accesses v   | copies, lines of L1      | lines
 //!                                       WordServer  |     |                    |
@@ -16,23 +16,26 @@
 //!   memory; reads of it end with DECERR. [`ContextRegisters`] are there for the host alone. One line is written and one is read in a clock in each memory.
 //! - **HPUs** of cluster c run while bit c of `cl_fetch_en_i` is set. `cl_busy_o` is that bit. `cl_eoc_o` is 0.
 //! - **HERs, tasks, feedback:** [`MessageScheduler`]. `pspin_active_o`: every HPU has asked for a task.
+//! - **Queues:** the lowest bits of a message id are its queue, two of them below the bits of its context. `mpq_full_o` has 16 bits: one is set
+//!   if a queue is full whose number ends with it. With 2 clusters and 16 queues the ports are those of `pspin_wrap`.
 //! - **Commands:** [`HostCopier`]. Ids of commands to the NIC are cluster, HPU, number.
 //! - **Standard output** is first-word-fall-through: the oldest word is at `stdout_dout` while `stdout_data_valid` is 1, and `stdout_rd_en`
 //!   takes it. HPUs that print wait while it is full.
 //! - **Reset** (`rst_ni` low) is synchronous and discards everything but the contents of the memories.
 
 use super::{
-    COMMAND_ID, ContextRegisters, ContextShape, CrossbarShape, HANDLER_LINE, HOST_ADDRESS, HOST_PORT,
-    HostCopier, HpuCluster, LINE_DATA, LineCrossbar, LineMemory, LineMemoryShape, LineReader, LineWriter,
-    MESSAGE_ID, MessageScheduler, PACKET_LINE, PIPELINES, ProgramWriter, READ_CLOCKS, SLAVE, SchedulerShape,
-    WORD, WordServer,
+    ContextRegisters, ContextShape, CrossbarShape, HANDLER_LINE, HOST_ADDRESS, HOST_PORT, HostCopier,
+    HpuCluster, LINE_DATA, LineCrossbar, LineMemory, LineMemoryShape, LineReader, LineWriter, MESSAGE_ID,
+    MessageScheduler, OWN_ID, PACKET_LINE, PIPELINES, ProgramWriter, QUEUE, READ_CLOCKS, SLAVE,
+    SchedulerShape, WORD, WordServer, check_cells, message_of, queue_of,
 };
 use crate::app::stub::SIDED;
 use crate::axi::{AxiMaster, AxiTarget, PSPIN_WRAP};
 use crate::egress::CommandOut;
-use crate::entry::{Entry, ParameterError, Parameters as _};
+use crate::entry::{Checked as Values, Entry, ParameterError, Parameters as _};
 use crate::ingress::her_gen::{FeedbackOut, HerIn};
 use crate::stream::{Fifo, FifoConfig};
+use spinneret_regmap::{MPQS, message_id};
 use spinneret_verilog::prelude::*;
 
 /// Readers and writers of lines; the copiers of the clusters follow.
@@ -41,18 +44,20 @@ const NETWORK: usize = 1;
 const HOST: usize = 2;
 const COPIES: usize = 3;
 const CLUSTERS: usize = 4;
+/// Flags for full queues.
+const FLAGS: usize = MPQS as usize;
 
 /// Parameters of the clusters.
 #[derive(Parameters, Clone, Copy, Debug, PartialEq, Eq)]
-#[parameters(block = ENTRY.name)]
+#[parameters(block = ENTRY.name, check)]
 pub struct ComplexShape {
     /// Clusters of eight HPUs.
-    #[parameter(2, range = 1..=2, power_of_two, verilog = "N_CLUSTERS")]
+    #[parameter(2, range = 1..=8, power_of_two, verilog = "N_CLUSTERS")]
     pub clusters: usize,
     /// Message processing queues, a power of two.
-    #[parameter(16, range = 16..=16, name = "mpqs", verilog = "N_MPQ")]
+    #[parameter(16, range = 16..=256, power_of_two, name = "mpqs", verilog = "N_MPQ")]
     pub queues: usize,
-    /// Packets inside.
+    /// Packets inside, at least two for each queue.
     #[parameter(128, range = 32..=512, power_of_two)]
     pub cells: usize,
     /// Words of stdout that can wait, a power of two.
@@ -61,13 +66,51 @@ pub struct ComplexShape {
 }
 
 impl ComplexShape {
+    /// That many clusters, with queues and cells for their HPUs.
+    pub fn of_clusters(clusters: usize) -> Self {
+        let (queues, cells) = if clusters > 2 {
+            (64, 64 * clusters)
+        } else {
+            (16, 128)
+        };
+        Self {
+            clusters,
+            queues,
+            cells,
+            stdout_words: 1024,
+        }
+    }
+
+    fn check(&self, checked: Values<'_>) -> Result<(), ParameterError> {
+        check_cells(self.cells, self.queues, checked)
+    }
+
+    fn contexts(self) -> ContextShape {
+        let contexts = ContextShape::NIC.contexts;
+        ContextShape {
+            contexts,
+            queues: self.queues / contexts,
+        }
+    }
+
+    /// The lowest bits of the message ids of a queue.
+    fn message(self, queue: usize) -> usize {
+        let own = queue % self.contexts().queues;
+        message_id::compose(own as u64, (queue / self.contexts().queues) as u32) as usize
+    }
+
+    /// Bits of the id of a command to the NIC.
+    fn command(self) -> usize {
+        address_width(self.clusters) + OWN_ID
+    }
+
     fn scheduler(self) -> SchedulerShape {
         SchedulerShape {
             clusters: self.clusters,
             queues: self.queues,
             cells: self.cells,
             tasks: super::driver::SLOTS,
-            contexts: ContextShape::NIC.contexts,
+            contexts: self.contexts().contexts,
         }
     }
 
@@ -97,8 +140,8 @@ pub struct HpuComplex {
     pub pspin_active_o: Wire<Out, bool>,
     /// End of simulation; without effect.
     pub eos_i: Wire<In, bool>,
-    /// Bit q: queue q is full.
-    pub mpq_full_o: Wire<Out, { shape.queues }>,
+    /// Bit q: a queue is full whose number ends with q.
+    pub mpq_full_o: Wire<Out, { FLAGS }>,
     /// Packets from the ingress path.
     pub ni_slave: Called<AxiTarget<{ SLAVE }>, { PSPIN_WRAP }>,
     /// Packets to the egress path.
@@ -112,11 +155,11 @@ pub struct HpuComplex {
     /// Packets that are done.
     pub feedback: Called<FeedbackOut<{ WORD }, { WORD }, { MESSAGE_ID }>, { SIDED }>,
     /// Packets to be sent.
-    pub nic_cmd_req: Called<CommandOut<{ COMMAND_ID }, { HOST_ADDRESS }, { WORD }>, { SIDED }>,
+    pub nic_cmd_req: Called<CommandOut<{ shape.command() }, { HOST_ADDRESS }, { WORD }>, { SIDED }>,
     /// One of them is sent.
     pub nic_cmd_resp_valid_i: Wire<In, bool>,
     /// Its id.
-    pub nic_cmd_resp_id_i: Wire<In, { COMMAND_ID }>,
+    pub nic_cmd_resp_id_i: Wire<In, { shape.command() }>,
     /// Takes the oldest word of stdout.
     pub stdout_rd_en: Wire<In, bool>,
     /// The oldest word of stdout.
@@ -124,7 +167,7 @@ pub struct HpuComplex {
     /// There is one.
     pub stdout_data_valid: Wire<Out, bool>,
     scheduler: Checked<MessageScheduler<{ shape.scheduler() }>>,
-    #[new(HpuCluster::new(shape.clusters)?)]
+    #[new(HpuCluster::new(shape.clusters, shape.contexts())?)]
     clusters: [HpuCluster; shape.clusters],
     words: WordServer<{ shape.clusters }>,
     copies: Checked<HostCopier<{ shape.clusters }>>,
@@ -200,8 +243,9 @@ fn update() {
     packet.s = crossbar.packet;
 
     // HERs, tasks, feedback.
-    let (inside, number) = (scheduler.her, her.msgid.slice(0, address_width(shape.queues)));
-    inside.msgid = number;
+    let own = shape.contexts().own();
+    let (inside, message) = (scheduler.her, her.msgid.slice(0, address_width(shape.queues)));
+    inside.msgid = queue_of(message, own);
     inside.is_eom = her.is_eom;
     inside.addr = her.addr;
     inside.size = her.size;
@@ -211,9 +255,14 @@ fn update() {
     let done = scheduler.feedback;
     feedback.her_addr = done.her_addr;
     feedback.her_size = done.her_size;
-    feedback.msgid = done.msgid.resize(MESSAGE_ID);
+    feedback.msgid = message_of(done.msgid, own).resize(MESSAGE_ID);
     feedback.handshake() = done.handshake();
-    mpq_full_o = scheduler.full;
+    let full = scheduler.full;
+    let ending = |flag: usize| (0..shape.queues).filter(move |queue| shape.message(*queue) % FLAGS == flag);
+    mpq_full_o = reg_reset(
+        word_of((0..FLAGS).map(|flag| word_of(ending(flag).map(|queue| full[queue])).any())),
+        0,
+    );
     for (number, cluster) in clusters.iter().enumerate() {
         cluster.number = number as u64;
         cluster.runs = reg_reset(cl_fetch_en_i[number], false);
@@ -224,6 +273,8 @@ fn update() {
         cluster.budget = contexts.budget;
         scheduler.finished[number] = cluster.finished;
         copies.command[number] = cluster.command;
+        copies.command[number].queue =
+            message_of(cluster.command.queue.slice(0, address_width(shape.queues)), own).resize(QUEUE);
         for (pipeline, far) in cluster.far.iter().enumerate() {
             words.far[PIPELINES * number + pipeline] = *far;
         }

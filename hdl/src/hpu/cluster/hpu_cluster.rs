@@ -49,7 +49,7 @@ pub(super) fn pipeline() -> HpuShape {
 }
 
 /// Eight HPUs in two pipelines, with their L1, tasks and copies.
-#[module(clusters: usize, error = ParameterError)]
+#[module(clusters: usize, contexts: ContextShape, error = ParameterError)]
 pub struct HpuCluster {
     /// Number of the cluster.
     pub number: Wire<In, { address_width(clusters) }>,
@@ -66,7 +66,7 @@ pub struct HpuCluster {
     /// Tasks that have ended.
     pub finished: StreamOut<{ TaskEnd::new().width }>,
     /// Budgets of contexts.
-    pub budget: ContextSettingIn<{ ContextShape::NIC.context() }, { WORD }>,
+    pub budget: ContextSettingIn<{ contexts.context() }, { WORD }>,
     /// Commands of handlers.
     pub command: Command,
     /// Accesses of each pipeline to memories outside.
@@ -91,13 +91,13 @@ pub struct HpuCluster {
             }
         },
     >,
-    #[new(ClusterDriver::new(ContextShape::NIC)?)]
+    #[new(ClusterDriver::new(contexts)?)]
     driver: ClusterDriver,
     #[new(LineCopier::new()?)]
     copier: LineCopier,
 }
 
-#[kernel(HpuCluster, suffix = clusters)]
+#[kernel(HpuCluster, suffix = format!("{clusters}x{}", contexts.contexts * contexts.queues))]
 fn update() {
     for (index, (pipeline, port)) in pipelines.iter().zip(&ports).enumerate() {
         let first = index * THREADS;
@@ -132,7 +132,6 @@ fn update() {
     }
     l1.line = line;
     driver.cluster = number.resize(CLUSTER);
-    driver.shared_end = pspin::HANDLER_BASE + pspin::SHARED_BYTES;
     driver.budget = budget;
     driver.task = task;
     finished = driver.finished;
@@ -150,6 +149,6 @@ pub(crate) const ENTRY: Entry = Entry::part(
     |_| vec![CLUSTERS.parameter(2)],
     |values| {
         let clusters = CLUSTERS.check("hpu_cluster", CLUSTERS.of(values))?;
-        Ok(Box::new(HpuCluster::new(clusters)?))
+        Ok(Box::new(HpuCluster::new(clusters, ContextShape::NIC)?))
     },
 );

@@ -29,6 +29,7 @@ pub use copier::{LONGEST, LineCopier, LineStore};
 pub use crossbar::{CrossbarShape, LineCrossbar, LineDecoder, LineReturn, LineTurn};
 pub use driver::ClusterDriver;
 pub(crate) use host::ENTRY as HOST_COPIER;
+pub(crate) use host::OWN_ID;
 pub use host::{HOST_PORT, HostBursts, HostCopier, HostIntake, HostReads, HostWrites};
 pub(crate) use hpu_cluster::ENTRY as CLUSTER;
 pub use hpu_cluster::HpuCluster;
@@ -55,6 +56,7 @@ use crate::entry::Variant;
 pub(crate) const SIMULATED: &[Variant] = &[
     crossbar::ENTRY.variant("line_crossbar", ""),
     crossbar::ENTRY.variant("line_crossbar_small", "readers=2 writers=3 clusters=1"),
+    crossbar::ENTRY.variant("line_crossbar_wide", "readers=12 writers=12 clusters=8"),
     line_memory::ENTRY.variant("line_memory_ultra", "lines=64"),
     line_memory::ENTRY.variant("line_memory_block", "lines=16 ultra=0"),
     bench::ENTRY.variant("line_slaves_bench", ""),
@@ -68,7 +70,9 @@ pub(crate) const SIMULATED: &[Variant] = &[
     HOST_COPIER.variant("host_copier", ""),
     SERVER.variant("word_server", ""),
     SERVER.variant("word_server_single", "clusters=1"),
+    SERVER.variant("word_server_wide", "clusters=8"),
     scheduler::SIMULATED[0],
     scheduler::SIMULATED[1],
+    scheduler::SIMULATED[2],
     share_bench::ENTRY.variant("share_bench", ""),
 ];

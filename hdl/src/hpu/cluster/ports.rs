@@ -13,7 +13,7 @@ pub const WORD: usize = 32;
 pub const HOST_ADDRESS: usize = 64;
 /// Bits of a message id.
 pub const MESSAGE_ID: usize = 10;
-/// Bits of the id of a command to the NIC.
+/// Bits of the id of a command to the NIC, with two clusters.
 pub const COMMAND_ID: usize = 6;
 /// Bits of a line's data.
 pub const LINE_DATA: usize = 512;
@@ -58,7 +58,7 @@ pub const QUEUE: usize = 8;
 pub const CELL: usize = 9;
 /// Words of a task on its way to a cluster: those that an HPU reads, then [`TASK_SIZE`] and [`TASK_ORIGIN`].
 pub const TASK_WORDS: usize = 22;
-/// The word with the bytes of the packet.
+/// The word with the bytes of the packet and the sum of its IP payload, as the HER has them.
 pub const TASK_SIZE: usize = 20;
 /// The word with a [`TaskOrigin`].
 pub const TASK_ORIGIN: usize = 21;
@@ -309,6 +309,42 @@ impl ContextShape {
     pub fn own(self) -> usize {
         address_width(self.queues)
     }
+}
+
+/// The number of a queue, whose highest bits are the context, from the lowest bits of a message id. A context has 2^`own` queues.
+#[kernel]
+pub(super) fn queue_of(message: Sig, own: usize) -> Sig {
+    let (low, context) = (message_id::ID_BITS as usize, message.width() - own);
+    if own > low {
+        let (lowest, above) = message.split_at(low);
+        let (context, high) = above.split_at(context);
+        cat!(context, high, lowest)
+    } else {
+        message
+    }
+}
+
+/// The lowest bits of the message ids of a queue: the reverse of [`queue_of`].
+#[kernel]
+pub(super) fn message_of(queue: Sig, own: usize) -> Sig {
+    let low = message_id::ID_BITS as usize;
+    if own > low {
+        let (of_context, context) = queue.split_at(own);
+        let (lowest, high) = of_context.split_at(low);
+        cat!(high, context, lowest)
+    } else {
+        queue
+    }
+}
+
+/// Refuses less than two packet cells for each queue.
+pub(super) fn check_cells(cells: usize, queues: usize, checked: Checked<'_>) -> Result<(), ParameterError> {
+    let least = 2 * queues;
+    if cells < least {
+        let reason = format!("it must be at least {least}, two for each queue");
+        return Err(checked.refuse("cells", reason));
+    }
+    Ok(())
 }
 
 /// Refuses contexts that have less than two queues each.

@@ -7,7 +7,6 @@ use super::{
 };
 use crate::entry::{Entry, ParameterError};
 use crate::ingress::her_gen::{FeedbackOut, HerIn};
-use spinneret_regmap::pspin;
 use spinneret_verilog::prelude::*;
 
 const CLUSTERS: usize = 2;
@@ -64,7 +63,6 @@ fn update() {
     let end = TaskEnd::new();
     for (number, driver) in drivers.iter().enumerate() {
         driver.cluster = constant(lit(number as u64, CLUSTER));
-        driver.shared_end = pspin::HANDLER_BASE + pspin::SHARED_BYTES;
         driver.budget = budget;
         driver.task = scheduler.task[number];
         let of = end.of(driver.finished.data);

@@ -10,10 +10,10 @@
 //! - **Bursts** are incrementing, of beats up to the port's width: others end with SLVERR and access nothing. The first beat may
 //!   be anywhere in its line, the others are at multiples of their size. Each beat is an access of its own. Beats beyond the
 //!   end of 4 KiB, which no burst has, continue at its start.
-//! - **Throughput:** one beat a clock in a burst, which is followed by two clocks without one (three after a write).
+//! - **Throughput:** one beat a clock, also from burst to burst if they have two beats at least; bursts of one beat take two clocks each.
 //! - **Responses:** DECERR where the access to the line `failed`. Memories begin and end at multiples of 4 KiB, so all
-//!   beats of a burst have the same response. Ids are returned, user signals are 0; one write burst and one read burst are done
-//!   at a time. A write is answered when its last line was accepted.
+//!   beats of a burst have the same response. Ids are returned, user signals are 0; bursts are done one after another, and
+//!   the next one waits inside. A write is answered when its last line was accepted.
 //! - **Failed reads** have all their beats; their data is 0 if `data` is 0 without `data_valid`.
 //! - **Backpressure:** a line is read only if the queue has room for it.
 //! - **Ignored:** AWATOP, locks, protection, region, memory type and quality of service, WLAST.
@@ -35,8 +35,6 @@ use spinneret_verilog::prelude::*;
 pub struct LineBurst {
     /// Bursts.
     pub a: AxiAddressIn<{ SLAVE.with(AxiExtras::NONE) }, 0, { false }>,
-    /// Another burst may be taken in the next clock.
-    pub may_start: Wire<In, bool>,
     /// A burst is under way.
     pub active: Wire<Out, bool>,
     /// Its id.
@@ -57,26 +55,41 @@ pub struct LineBurst {
     left: Reg<{ LENGTH_BITS }>,
     own_id: Reg<{ SLAVE.id }>,
     is_refused: Reg<bool>,
+    /// The burst after it.
+    has_next: Reg<bool, Reset>,
+    next_address: Reg<{ WORD }>,
+    next_size: Reg<{ SIZE_BITS }>,
+    next_left: Reg<{ LENGTH_BITS }>,
+    next_id: Reg<{ SLAVE.id }>,
+    next_refused: Reg<bool>,
 }
 
 #[kernel(LineBurst)]
 fn update() {
+    /// A burst that comes begins at once, or waits for the end of the one before.
     let got = a.valid && open;
-    open = may_start && !got && !busy;
+    let came_refused = *a.burst != INCR || *a.size > OFFSET;
+    let free = !busy || step && left == 0;
+    let waits = if free { false } else { has_next || got };
+    has_next = waits;
+    open = !waits;
+    if got {
+        (next_address, next_size, next_left) = (a.addr, *a.size, *a.len);
+        (next_id, next_refused) = (*a.id, came_refused);
+    }
     /// The bits of an address within a beat.
     let within = within_beat(size, OFFSET);
     let (low, high) = address.split_at(PAGE_BITS);
-    if got {
-        busy = true;
-        address = a.addr;
-        size = *a.size;
-        left = *a.len;
-        own_id = *a.id;
-        is_refused = *a.burst != INCR || *a.size > OFFSET;
+    if free {
+        busy = has_next || got;
+        address = if has_next { next_address } else { a.addr };
+        size = if has_next { next_size } else { *a.size };
+        left = if has_next { next_left } else { *a.len };
+        own_id = if has_next { next_id } else { *a.id };
+        is_refused = if has_next { next_refused } else { came_refused };
     } else if step {
         address = cat!(high, (low | within) + 1);
         left = left - 1;
-        busy = left != 0;
     }
     a.ready = open;
     active = busy;
@@ -101,28 +114,31 @@ pub struct LineWriter {
     beats: Checked<SkidBuffer<{ LINE_BYTES + LINE_DATA }>>,
     answers: Reg<bool, Reset>,
     answer: Reg<2>,
+    answer_id: Reg<{ SLAVE.id }>,
 }
 
 #[kernel(LineWriter)]
 fn update() {
     burst.a = aw;
-    burst.may_start = !answers;
     beats.s.data = cat!(w.strb, w.data);
     beats.s.valid = w.valid;
     w.ready = beats.s.ready;
     (write.data, write.strobe) = beats.m.data.split_at(LINE_DATA);
     write.line = burst.line;
-    write.valid = burst.active && beats.m.valid && !burst.refused;
-    beats.m.ready = burst.active && (burst.refused || write.ready);
+    /// The last beat waits until the burst before it is answered.
+    let may_write = burst.active && !(burst.last && answers);
+    write.valid = may_write && beats.m.valid && !burst.refused;
+    beats.m.ready = may_write && (burst.refused || write.ready);
     burst.step = beats.m.valid && beats.m.ready;
     if burst.step && burst.last {
         answers = true;
         answer = response_of(burst.refused, write.failed);
+        answer_id = burst.id;
     } else if b.ready {
         answers = false;
     }
     b.resp = answer;
-    *b.id = burst.id;
+    *b.id = answer_id;
     *b.user = 0;
     b.valid = answers;
 }
@@ -161,7 +177,6 @@ pub struct LineReader {
 #[kernel(LineReader, suffix = clocks)]
 fn update() {
     burst.a = ar;
-    burst.may_start = true;
     read.line = burst.line;
     let may_ask = burst.active && !queue.almost_full;
     read.valid = may_ask && !burst.refused;

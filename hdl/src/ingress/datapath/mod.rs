@@ -19,11 +19,16 @@
 //!   of slots that the cluster does not own are refused.
 //! - **Slots**: a frame with at most as many beats as a small slot takes a small one, or a large one while no small one is
 //!   free; others take a large one.
+//! - **Bounds**: with `slot_bounds`, a context has at most `slot_bound` slots at the cluster (0: any number). A packet of a context at its
+//!   bound is dropped when its HER would be made, and counted for the context (`dropped_bound_o`); it has a slot while it is
+//!   written. The context is the one that serves the packet. Its slot counts as free some ten clocks after its
+//!   feedback.
 //! - **Early start**: the first beats of a frame determine its class, so writing starts before its end. A frame that turns
 //!   out bad or too long frees its slot.
 //! - **Drops**, by the first cause that applies: no room in the queue when the frame begins (`dropped_overload_o`), no slot
 //!   (`dropped_no_slot_o`), a write response other than OKAY (`dropped_write_error_o`), a bad frame
-//!   (`dropped_bad_frame_o`), more bytes than a large slot (`dropped_oversize_o`), no context (`dropped_no_context_o`). A
+//!   (`dropped_bad_frame_o`), more bytes than a large slot (`dropped_oversize_o`), no context (`dropped_no_context_o`), a
+//!   context at its bound (`dropped_bound_o`). A
 //!   frame is bad if bit 0 of tuser is 1 in its last beat, or if its bytes have gaps. A last beat without bytes is no error.
 //! - **Throughput**: one beat a clock for all sizes and destinations, while the slave takes the beats and responses come
 //!   within about 60 clocks.
@@ -33,6 +38,8 @@
 //!   too, instead of being dropped.
 //! - **Side band**: with `side_band`, `packet` announces slot, tuser, tdest and tid of each packet, at the latest in the clock in
 //!   which its HER is there.
+//! - **Sum**: with `payload_sum`, `her_size` has the sum of the packet's IP payload, as [`PspinHerGen`] and
+//!   [`PayloadSum`](crate::ingress::pkt_match::PayloadSum) say.
 //! - **Order**: frames at `m_axis_nic_rx` and HERs are in the order in which the frames came.
 //! - **Registers**: all outputs are registers.
 //! - **Reset** (`rstn` low) discards everything and frees all slots; reset the packet buffer's side of the AXI port and the
@@ -42,10 +49,12 @@
 //!   (`dropped_reset_o`); levels and peaks of slots restart, all counters continue.
 //! - **Counters** are 32 bits wide, wrap, and show an event a few clocks later.
 
+mod bounds;
 mod gate;
 mod shape;
 mod valve;
 
+pub use bounds::{SLOTS, SlotBounds};
 pub use gate::{AdmissionGate, GateShape};
 pub(crate) use gate::{GATE_ENTRY, GATE_SIMULATED};
 pub use shape::{DatapathShape, PathShape};
@@ -71,7 +80,8 @@ const BYPASSED: usize = judge::EVENTS + 1;
 const OVERLOAD: usize = judge::EVENTS + 2;
 const HER: usize = judge::EVENTS + 3;
 const NO_CONTEXT: usize = judge::EVENTS + 4;
-const EVENTS: usize = judge::EVENTS + 5;
+/// The first of those for packets of contexts at their bound, one for each.
+const BOUND: usize = judge::EVENTS + 5;
 
 /// Sources of freed slots, in the order of the arbiter's inputs.
 const FROM_CLUSTER: usize = 0;
@@ -162,13 +172,20 @@ pub struct PspinIngressDatapath {
     pub cluster_held: Optional<Wire<In, bool>, { shape.path.cluster_reset }>,
     /// Matched packets that a reset of the cluster took; only with `cluster_reset`.
     pub dropped_reset_o: Optional<Wire<Out, { COUNTER_WIDTH }>, { shape.path.cluster_reset }>,
+    /// Most slots of each context, [`SLOTS`] bits each, that of context 0 lowest; 0: no bound. This and the next two only with
+    /// `slot_bounds`.
+    pub slot_bound: Optional<Wire<In, { her.contexts * SLOTS }>, { her.slot_bounds }>,
+    /// Slots of each context that the cluster has, [`SLOTS`] bits each.
+    pub slots_used_o: Optional<Wire<Out, { her.contexts * SLOTS }>, { her.slot_bounds }>,
+    /// Packets of each context that were dropped because it was at its bound.
+    pub dropped_bound_o: Optional<Wire<Out, { her.contexts * COUNTER_WIDTH }>, { her.slot_bounds }>,
     /// Side band of every packet that is on its way to a HER, before the HER; only with `side_band`.
     pub packet:
         Optional<PacketSideOut<{ shape.slots.place().1 }, { matcher.side_width() }>, { matcher.side_band }>,
     matcher: Checked<PspinPktMatch<{ matcher }>>,
     valve: Optional<FrameValve<{ matcher.data }, { dma.meta() }>, { shape.path.cluster_reset }>,
     gate: Checked<AdmissionGate<{ shape.gate() }>>,
-    pool: Checked<SlotPool<{ shape.slots }, { true }>>,
+    pool: Checked<SlotPool<{ shape.slots }, { true }, { shape.context() }>>,
     engine: Checked<WriteEngine<{ dma }>>,
     hers: Checked<PassFifo<{ queue(dma.packet() - matcher.side_width(), dma.her_queue) }>>,
     generator: PspinHerGen<{ her }>,
@@ -177,7 +194,8 @@ pub struct PspinIngressDatapath {
     /// Slots from the cluster.
     returned: ReadySlice<{ dma.address }>,
     frees: Checked<FrameArbiter<{ SOURCES }, { dma.address }>>,
-    counters: EventCounters<{ EVENTS }>,
+    bounds: Optional<SlotBounds<{ her.contexts }>, { her.slot_bounds }>,
+    counters: EventCounters<{ BOUND + if her.slot_bounds { her.contexts } else { 0 } }>,
 }
 
 #[kernel(PspinIngressDatapath)]
@@ -200,6 +218,9 @@ fn update() {
         frees.rst,
     ] {
         rst = path_reset;
+    }
+    if shape.her.slot_bounds {
+        bounds.rst = path_reset;
     }
     generator.rstn = !path_reset;
     matcher.rstn = rstn;
@@ -232,6 +253,11 @@ fn update() {
         matcher.packet_meta_tag.slice(0, tag),
         matcher.packet_meta_size.slice(0, length)
     );
+    let measured = if shape.matcher.payload_sum {
+        cat!(*matcher.packet_meta_sum, measured)
+    } else {
+        measured
+    };
     known.data = if shape.matcher.side_band {
         cat!(*matcher.packet_meta_side, measured)
     } else {
@@ -271,20 +297,24 @@ fn update() {
     engine.meta = gate.meta_m;
     m_axi_pspin_ni = engine.m_axi;
     /// To the cluster.
-    hers.s.data = engine.good.data.slice(0, address + length + tag);
+    let described = address + length + tag + shape.matcher.sum_width();
+    hers.s.data = engine.good.data.slice(0, described);
     hers.s.handshake() = engine.good.handshake();
     if shape.matcher.side_band {
         let (unit, places) = shape.slots.place();
         packet.place = reg(engine.good.data.slice(unit, places));
-        packet.side = reg(engine
-            .good
-            .data
-            .slice(address + length + tag, shape.matcher.side_width()));
+        packet.side = reg(engine.good.data.slice(described, shape.matcher.side_width()));
         packet.valid = reg_reset(engine.good.valid && hers.s.ready, false);
     }
     generator.gen_addr = hers.m.data.slice(0, address);
     generator.gen_len = hers.m.data.slice(address, length);
     generator.gen_tag = hers.m.data.slice(address + length, tag);
+    if shape.matcher.payload_sum {
+        *generator.gen_sum = hers
+            .m
+            .data
+            .slice(address + length + tag, shape.matcher.sum_width());
+    }
     generator.gen_valid = hers.m.valid;
     hers.m.ready = generator.gen_ready;
     generator.conf = her_gen;
@@ -313,9 +343,13 @@ fn update() {
     *pool.free_trusted = frees.source != FROM_CLUSTER;
     *pool.hand_valid = her_taken;
     *pool.hand_address = generator.her.addr;
+    let mut without_context = unserved;
+    if shape.her.slot_bounds {
+        without_context = unserved && !generator.m_free_full.any();
+    }
     /// Events, the one with the highest number first.
-    counters.events = cat!(
-        unserved,
+    let events = cat!(
+        without_context,
         her_taken,
         gate.dropped,
         matcher.m_axis_nic_rx.tvalid && m_axis_nic_rx.tready && matcher.m_axis_nic_rx.tlast,
@@ -323,6 +357,19 @@ fn update() {
         engine.events
     );
     let counts = &counters.counts;
+    counters.events = if shape.her.slot_bounds {
+        let contexts = shape.her.contexts;
+        bounds.bound = *slot_bound;
+        *slots_used_o = bounds.used;
+        *generator.full = bounds.full;
+        bounds.enters = *generator.enters;
+        *pool.hand_note = *generator.her_owner;
+        bounds.leaves = word_of((0..contexts).map(|context| *pool.freed && *pool.freed_note == context));
+        *dropped_bound_o = cat_all(&counts[BOUND..].iter().rev().copied().collect::<Vec<_>>());
+        cat!(*generator.m_free_full & unserved.repeat(contexts), events)
+    } else {
+        events
+    };
     matched_pkts_o = counts[MATCHED];
     bypassed_pkts_o = counts[BYPASSED];
     her_pkts_o = counts[HER];

@@ -6,6 +6,7 @@ use crate::ingress::dma::{self, DmaShape};
 use crate::ingress::her_gen::HerShape;
 use crate::ingress::pkt_match::MatchShape;
 use crate::ingress::slots::PoolLayout;
+use spinneret_regmap::pspin::packet_size::SIZE_BITS;
 use spinneret_verilog::prelude::*;
 
 /// Beats of a small slot at most; all of them are inspected before a packet starts.
@@ -123,7 +124,7 @@ impl DatapathShape {
         );
         // A burst may be as long as the beats that are inspected anyway.
         let burst_beats = small_beats.max(2).next_power_of_two();
-        let record = tag + matcher.side_width() as u64;
+        let record = tag + (matcher.side_width() + matcher.sum_width()) as u64;
         let dma = inner(&[("tag_width", record), ("burst_beats", burst_beats)]);
         let her = inner(&[
             ("tag_width", tag),
@@ -144,12 +145,25 @@ impl DatapathShape {
             let reason = format!("it must be less than {lengths}: a length has {length} bits");
             return Err(checked.refuse("large_slot_size", reason));
         }
+        if matcher.payload_sum && slots.large_slot_size >> SIZE_BITS != 0 {
+            let reason = format!("it must be less than {} with payload_sum", 1 << SIZE_BITS);
+            return Err(checked.refuse("large_slot_size", reason));
+        }
         Ok(shape)
     }
 
-    /// Width of the tag that goes to the HER generator; before it, a packet's tag is {side band, this}.
+    /// Width of the tag that goes to the HER generator; before it, a packet's tag is {side band, sum, this}.
     pub(super) fn tag(self) -> usize {
-        self.dma.tag - self.matcher.side_width()
+        self.dma.tag - self.matcher.side_width() - self.matcher.sum_width()
+    }
+
+    /// Bits that are kept of a slot of the cluster: its context; 0 without bounds.
+    pub(super) fn context(self) -> usize {
+        if self.her.slot_bounds {
+            HerShape::CONTEXT_BITS
+        } else {
+            0
+        }
     }
 
     /// Beats of a small slot.
@@ -197,9 +211,10 @@ pub(crate) const SIMULATED: &[Variant] = &[
     ENTRY.variant(
         "pspin_ingress_datapath_small",
         "data_width=128 inspected_bytes=64 buffer_frames=0 length_width=16 buffer_base=0x1c100400 large_slot_size=9664 large_slots=5 small_slot_size=192 \
-         small_slots=11 bursts=4 her_queue=2 free_queue=2 queue_beats=1024 packets=8 her_message_id_width=10 context_in_message_id=1",
+         small_slots=11 bursts=4 her_queue=2 free_queue=2 queue_beats=1024 packets=8 her_message_id_width=10 context_in_message_id=1 slot_bounds=1",
     ),
     // The same path that waits for slots instead of dropping packets.
     ENTRY.variant("pspin_ingress_datapath_stall", "large_slots=4 small_slots=8 stall=1"),
     ENTRY.variant("pspin_ingress_datapath_board", "").of_boards(),
+    ENTRY.variant("pspin_ingress_datapath_sum", "payload_sum=1").of_boards(),
 ];

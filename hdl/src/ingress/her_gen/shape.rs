@@ -4,6 +4,7 @@ use super::PspinHerGen;
 use super::ports::ContextsOut;
 use crate::entry::{Checked, Entry, ParameterError, Parameters as _, Variant};
 use spinneret_regmap::message_id::{CONTEXT_BITS, ID_BITS, QUEUE_BITS};
+use spinneret_regmap::pspin::packet_size::{SIZE_BITS, SUM_BITS};
 use spinneret_verilog::prelude::*;
 
 /// Parameters of the HER generator, checked.
@@ -34,14 +35,20 @@ pub struct HerShape {
     /// 1: bits 3:2 of a HER's message id are its context, between those of the id, so that contexts share no queue.
     #[parameter(0, board = 1)]
     pub context_in_message_id: bool,
+    /// 1: packets of a context that is at its bound of slots are dropped.
+    #[parameter(0, board = 1)]
+    pub slot_bounds: bool,
     /// Most bytes of a packet that the cluster copies to L1; 0: all of it.
     #[parameter(0, range = 0..=u32::MAX)]
     transfer_limit: u64,
+    /// 1: a packet's metadata and its HER have the sum of its IP payload.
+    #[parameter(0)]
+    pub payload_sum: bool,
 }
 
 impl HerShape {
     /// Bits of a context's number.
-    pub(super) const CONTEXT_BITS: usize = CONTEXT_BITS as usize;
+    pub const CONTEXT_BITS: usize = CONTEXT_BITS as usize;
     /// Lowest bits of a message's id, which stay lowest if its HER has the context as well.
     pub(super) const LOW_ID_BITS: usize = ID_BITS as usize;
 
@@ -58,6 +65,10 @@ impl HerShape {
             let reason = format!("it must be at most {}, the bits of an address", self.address);
             return refuse("length_width", reason);
         }
+        if self.payload_sum && self.address < SIZE_BITS + SUM_BITS {
+            let reason = "it must be at least 32 with payload_sum: a size of 15 bits and the sum of 17";
+            return refuse("address_width", reason.into());
+        }
         if self.context_in_message_id && self.message_id < QUEUE_BITS as usize {
             let reason = "it must be at least 4: 2 bits of the id and 2 of the context";
             return refuse("message_id_width", reason.into());
@@ -69,6 +80,11 @@ impl HerShape {
     pub fn transfer_limit(self) -> Option<u64> {
         // No packet is longer than a length can say.
         (self.transfer_limit != 0 && self.transfer_limit < 1 << self.length).then_some(self.transfer_limit)
+    }
+
+    /// Width of the sum of a packet; 0 without the option.
+    pub(super) fn sum_width(self) -> usize {
+        if self.payload_sum { SUM_BITS } else { 0 }
     }
 
     /// Lowest bits of the message id in the tag, as far as a HER shows them.

@@ -108,7 +108,7 @@ pub struct PspinPktAlloc {
     pub small_used_o: Wire<Out, { COUNTER_WIDTH }>,
     /// Most small slots that were out at the same time.
     pub small_peak_o: Wire<Out, { COUNTER_WIDTH }>,
-    slots: Checked<SlotPool<{ slots }, { false }>>,
+    slots: Checked<SlotPool<{ slots }, { false }, { 0 }>>,
     /// Cuts the path from length to ready; only with `stall`, where there is one.
     front: Optional<Checked<SkidBuffer<{ packet }>>, { layout.stall }>,
     back: Checked<SkidBuffer<{ 1 + packet + slots.address_width }>>,

@@ -11,6 +11,9 @@
 //! With the option `ip_relative`, a `PayloadFinder` parallel to the input register tells the engine and the meter where the
 //! IP payload of the frame starts.
 //!
+//! With the option `payload_sum`, a `PayloadSum` beside the meter gives the sum of each frame's IP payload to the metadata, as
+//! `packet_meta_sum`.
+//!
 //! With the option `side_band`, `packet_meta_side` has what tuser (without its error bit), tdest and tid were in the last beat.
 //!
 //! # Contract
@@ -40,15 +43,17 @@
 mod engine;
 mod meter;
 mod payload;
+mod payload_sum;
 mod rule;
 mod shape;
 
 pub use engine::MatchEngine;
 pub use meter::FrameMeter;
 pub use payload::PayloadFinder;
+pub use payload_sum::PayloadSum;
 pub use rule::{MatchRule, RuleIn};
 pub use shape::MatchShape;
-pub(crate) use shape::{ENTRY, SIMULATED};
+pub(crate) use shape::{ENTRY, SIMULATED, SUM};
 
 use crate::entry::ParameterError;
 use crate::ingress::slots::delayed;
@@ -89,7 +94,7 @@ const DISTRIBUTED_BEATS: usize = 64;
     option = shape.ip_relative,
     stored = FifoConfig::by_depth(packed, shape.buffer_beats(), DISTRIBUTED_BEATS).with_margin(BUFFER_MARGIN),
     ends = FifoConfig::distributed(1, shape.buffer_beats()).registered(),
-    meta = FifoConfig::distributed(shape.side_width() + 32 + shape.message_id_width + 3, META_DEPTH).registered().with_margin(META_MARGIN),
+    meta = FifoConfig::distributed(shape.side_width() + shape.sum_width() + 32 + shape.message_id_width + 3, META_DEPTH).registered().with_margin(META_MARGIN),
 )]
 pub struct PspinPktMatch {
     /// Clock.
@@ -126,6 +131,8 @@ pub struct PspinPktMatch {
     pub match_relative: Optional<Wire<In, { shape.all_rules() }>, { option }>,
     /// Side band of a matched packet in its last beat, as [`SideFields`] says; only with `side_band`.
     pub packet_meta_side: Optional<Wire<Out, { shape.side_width() }>, { shape.side_band }>,
+    /// Sum of the IP payload of a matched packet, as [`PayloadSum`] says; only with `payload_sum`.
+    pub packet_meta_sum: Optional<Wire<Out, { shape.sum_width() }>, { shape.payload_sum }>,
     input: AxisPack<{ shape.axis() }>,
     /// The beat that came in, before anything looks at it.
     beat: Reg<{ packed }>,
@@ -142,6 +149,7 @@ pub struct PspinPktMatch {
     payload: Optional<PayloadFinder<{ shape }>, { option }>,
     engine: MatchEngine<{ shape }>,
     meter: FrameMeter<{ shape }>,
+    adder: Optional<PayloadSum<{ shape }>, { shape.payload_sum }>,
     buffer: Checked<Fifo<{ stored }>>,
     /// Whether a beat is the last of its frame, parallel to the buffer: block RAM would tell the decisions too late.
     lasts: Checked<Fifo<{ ends }>>,
@@ -236,6 +244,16 @@ fn update() {
     meter.beat_number = beat_number;
     meter.beat_last = beat_last;
     meter.beat_valid = beat_valid;
+    if shape.payload_sum {
+        adder.rst = !rstn;
+        adder.beat_data = beat.slice(0, shape.data);
+        adder.beat_keep = beat.field(fields.keep);
+        adder.beat_number = beat_number;
+        adder.beat_last = beat_last;
+        adder.beat_valid = beat_valid;
+        adder.found = payload.found;
+        adder.base = payload.base;
+    }
     buffer.s.data = beat;
     buffer.s.valid = beat_valid;
     lasts.s.data = beat_last.word();
@@ -249,6 +267,10 @@ fn update() {
         engine.end_of_message.word(),
         engine.ruleset,
     ];
+    if shape.payload_sum {
+        // It is there as many cycles after the beat as the measures.
+        meta.insert(0, adder.sum);
+    }
     if shape.side_band {
         let side = SideFields::new(shape.axis());
         let last = pack!(side {
@@ -272,11 +294,18 @@ fn update() {
     m_axis_nic_rx = nic.m_axis;
     pspin.s = demux.m[PSPIN];
     m_axis_pspin_rx = pspin.m_axis;
-    /// Metadata: {side band, size, message id, end of message, ruleset} in the queue.
+    /// Metadata: {side band, sum, size, message id, end of message, ruleset} in the queue.
     let tag_width = shape.message_id_width + 3;
-    let (tag, size) = metas.m.data.slice(0, tag_width + 32).split_at(tag_width);
+    let measured = tag_width + 32;
+    let (tag, size) = metas.m.data.slice(0, measured).split_at(tag_width);
     if shape.side_band {
-        *packet_meta_side = metas.m.data.slice(tag_width + 32, shape.side_width());
+        *packet_meta_side = metas
+            .m
+            .data
+            .slice(measured + shape.sum_width(), shape.side_width());
+    }
+    if shape.payload_sum {
+        *packet_meta_sum = metas.m.data.slice(measured, shape.sum_width());
     }
     packet_meta_tag = tag.resize(shape.tag_width);
     packet_meta_size = size;

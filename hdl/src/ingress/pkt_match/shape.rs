@@ -1,8 +1,9 @@
 //! Parameters of the matching engine, the numbers that follow from them, and its entry in the catalog.
 
-use super::PspinPktMatch;
+use super::{PayloadSum, PspinPktMatch};
 use crate::entry::{Checked, Entry, ParameterError, Parameters as _, Variant};
 use crate::stream::{AxisShape, SideFields};
+use spinneret_regmap::pspin::packet_size::SUM_BITS;
 use spinneret_verilog::prelude::*;
 
 /// Word of the frame that carries the message id (bytes 44 to 47: after the flags of SLMP).
@@ -13,8 +14,9 @@ pub(super) const MESSAGE_ID_IN_PAYLOAD: usize = 2;
 pub(super) const HEADER_WORDS: [usize; 3] = [3, 4, 5];
 /// Width of the word number of a payload's base, and of the message id in it.
 pub(super) const PAYLOAD_BASE_WIDTH: usize = 5;
-/// The largest base of a payload: two VLAN tags and an IPv4 header of 15 words.
-const LARGEST_PAYLOAD_BASE: usize = 4 + 2 + 15;
+/// The smallest base of a payload, with an IPv4 header of 5 words, and the largest: two VLAN tags and 15 words.
+pub(super) const SMALLEST_PAYLOAD_BASE: usize = 4 + 5;
+pub(super) const LARGEST_PAYLOAD_BASE: usize = 4 + 2 + 15;
 
 /// Parameters of the matching engine, checked.
 #[derive(Parameters, Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,6 +64,9 @@ pub struct MatchShape {
     /// 1: an output has the side band of matched packets.
     #[parameter(0, board = 1)]
     pub side_band: bool,
+    /// 1: a packet's metadata and its HER have the sum of its IP payload.
+    #[parameter(0)]
+    pub payload_sum: bool,
 }
 
 impl MatchShape {
@@ -76,6 +81,10 @@ impl MatchShape {
         if self.side_band && self.user < 2 {
             let reason = "it must be at least 2 with side_band: the error bit and one more";
             return Err(checked.refuse("user_width", reason.into()));
+        }
+        if self.payload_sum && !self.ip_relative {
+            let reason = "it must be 0 without ip_relative, which finds the payload";
+            return Err(checked.refuse("payload_sum", reason.into()));
         }
         let most = MAX_BUFFER_BEATS / self.frame_beats();
         if self.buffer_frames > most {
@@ -102,6 +111,11 @@ impl MatchShape {
         } else {
             0
         }
+    }
+
+    /// Width of the sum of a matched packet; 0 without the option.
+    pub(crate) fn sum_width(self) -> usize {
+        if self.payload_sum { SUM_BITS } else { 0 }
     }
 
     /// Beats of a frame that the rules can look at.
@@ -208,6 +222,14 @@ pub(crate) const ENTRY: Entry = Entry::shipped(
     )]
 });
 
+/// [`PayloadSum`] with the parameters of the matching engine.
+pub(crate) const SUM: Entry = Entry::part(
+    "payload_sum",
+    "sum of the IP payload of every frame, one beat a clock",
+    MatchShape::parameters,
+    |values| Ok(Box::new(PayloadSum::new(MatchShape::of(SUM.name, values)?))),
+);
+
 /// Models for the testbenches.
 pub(crate) const SIMULATED: &[Variant] = &[
     ENTRY.variant(ENTRY.name, ""),
@@ -225,6 +247,11 @@ pub(crate) const SIMULATED: &[Variant] = &[
         "data_width=1024 rulesets=2 rules=2 inspected_bytes=4 message_id_width=10",
     ),
     ENTRY.variant("pspin_pkt_match_ip", "").of_boards(),
+    ENTRY.variant("pspin_pkt_match_sum", "payload_sum=1").of_boards(),
+    ENTRY.variant(
+        "pspin_pkt_match_sum_w64",
+        "data_width=64 ip_relative=1 payload_sum=1",
+    ),
     ENTRY.variant("pspin_pkt_match_ip_w64", "data_width=64 ip_relative=1"),
     ENTRY.variant(
         "pspin_pkt_match_ip_w128",

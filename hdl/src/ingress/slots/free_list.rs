@@ -28,10 +28,12 @@ const DISTRIBUTED_SLOTS: usize = 64;
 /// A list that tracks slots knows more of those that are out, by two more bits, which differ while the cluster has
 /// the slot: `handed` changes when the slot is handed on, and `cleared` follows it when the slot is given out again.
 /// Only while they differ does a free of the cluster count; those who are trusted can free a slot at any time.
+/// Such a list can keep `note` bits of each slot that is handed on, and shows them with its free.
 #[module(
     class: SlotClass,
     address_width: usize,
     tracked: bool,
+    note: usize,
     error = ParameterError,
     index = class.index_width(),
 )]
@@ -55,6 +57,10 @@ pub struct FreeList {
     pub hand: Optional<Wire<In, bool>, { tracked }>,
     /// Number of the slot that is handed on; only if slots are tracked.
     pub hand_index: Optional<Wire<In, { index }>, { tracked }>,
+    /// What is kept of it; only if there is a note.
+    pub hand_note: Optional<Wire<In, { note }>, { note > 0 }>,
+    /// That of the slot `free_index`; only if there is a note.
+    pub free_note: Optional<Wire<Out, { note }>, { note > 0 }>,
     /// With `free`: the slot was out and is free now.
     pub free_done: Wire<Out, bool>,
     /// Address of a free slot.
@@ -71,6 +77,7 @@ pub struct FreeList {
     cleared: Optional<Ram<{ RamStyle::Distributed }, { class.count }, 1>, { tracked }>,
     /// The same as `cleared`, to be read for slots that are handed on.
     cleared_again: Optional<Ram<{ RamStyle::Distributed }, { class.count }, 1>, { tracked }>,
+    notes: Optional<Ram<{ RamStyle::Distributed }, { class.count }, { note }>, { note > 0 }>,
     /// A slot is free since the last cycle.
     back: Reg<bool, Reset>,
     /// {what `taken` becomes when the slot is given out, number}.
@@ -98,9 +105,17 @@ fn places(class: SlotClass) -> FifoConfig {
     )
 }
 
+/// A suffix that tells lists with a note apart.
+pub(super) fn noted(suffix: String, note: usize) -> String {
+    match note {
+        0 => suffix,
+        note => format!("{suffix}_note_{note}"),
+    }
+}
+
 #[kernel(
     FreeList,
-    suffix = class.variant(tracked),
+    suffix = noted(class.variant(tracked), note),
 )]
 fn update() {
     let (index, unit, width) = (class.index_width(), class.unit_bits(), class.quotient_width());
@@ -176,6 +191,11 @@ fn update() {
             handed.write(write_handed, handed_number, handed_bit);
             cleared.write(write_taken, taken_number, cleared_bit);
         }
+    }
+
+    if note > 0 {
+        notes.write(*hand, *hand_index, *hand_note);
+        *free_note = notes.read(0, free_index);
     }
 
     /// The level follows one cycle later, which keeps its carries off the path from a packet's length.

@@ -27,7 +27,7 @@ pub(crate) const ENTRY: Entry = Entry::part(
     PoolShape::parameters,
     |values| {
         let PoolShape { layout, tracked } = PoolShape::new(values)?;
-        Ok(Box::new(SlotPool::new(layout, tracked)?))
+        Ok(Box::new(SlotPool::new(layout, tracked, 0)?))
     },
 );
 

@@ -16,6 +16,7 @@
 //!   only for a slot that the cluster has; for one that is out but still on its way there it is refused like
 //!   one of a slot that is not out. A slot may be freed from the cycle after its `hand` on. Only slots that are
 //!   out may be handed on. `tb/proofs/slot_pool.sv` proves this too.
+//! - **Notes**: a tracked pool can keep `note` bits of each slot that the cluster has, and gives them back when the cluster frees it.
 //! - **Throughput**: one small slot, one large slot and one free a cycle.
 //! - **Latency**: the next slot waits in a register. A free is checked [`PoolLayout::free_latency`] clocks
 //!   after it was taken, and four clocks later the slot is at the output if no other waits before it.
@@ -26,6 +27,7 @@
 //!   later as the larger class has slots, and three; no slot is given out before.
 //! - **Counters** are 32 bits wide, wrap, and show an event two clocks after it was checked.
 
+use super::free_list::noted;
 use super::{FreeList, PoolLayout, SlotClass, delayed};
 use crate::entry::ParameterError;
 use crate::stream::{StreamIn, StreamOut};
@@ -45,6 +47,7 @@ const EVENTS: usize = 3;
 #[module(
     layout: PoolLayout,
     tracked: bool,
+    note: usize,
     error = ParameterError,
     address = layout.address_width,
 )]
@@ -65,6 +68,12 @@ pub struct SlotPool {
     pub hand_valid: Optional<Wire<In, bool>, { tracked }>,
     /// Its address; only if slots are tracked.
     pub hand_address: Optional<Wire<In, { address }>, { tracked }>,
+    /// What is kept of the slot while the cluster has it; this and the next two only if there is a note.
+    pub hand_note: Optional<Wire<In, { note }>, { note > 0 }>,
+    /// A free that is not trusted has taken place, [`PoolLayout::free_latency`] + 1 clocks after it was taken.
+    pub freed: Optional<Wire<Out, bool>, { note > 0 }>,
+    /// The note of its slot.
+    pub freed_note: Optional<Wire<Out, { note }>, { note > 0 }>,
     /// All slots are in their lists; stays high until reset.
     pub open: Wire<Out, bool>,
     /// Frees that were refused because no slot starts at their address.
@@ -93,14 +102,14 @@ pub struct SlotPool {
         Optional<SlotFinder<{ layout.small() }, { address }, { layout.tree_levels() }>, { tracked }>,
     find_large: SlotFinder<{ layout.large() }, { address }, { layout.tree_levels() }>,
     find_small: SlotFinder<{ layout.small() }, { address }, { layout.tree_levels() }>,
-    large_list: Checked<FreeList<{ layout.large() }, { address }, { tracked }>>,
-    small_list: Checked<FreeList<{ layout.small() }, { address }, { tracked }>>,
+    large_list: Checked<FreeList<{ layout.large() }, { address }, { tracked }, { note }>>,
+    small_list: Checked<FreeList<{ layout.small() }, { address }, { tracked }, { note }>>,
     counters: EventCounters<{ EVENTS }>,
 }
 
 #[kernel(
     SlotPool,
-    suffix = layout.variant(tracked),
+    suffix = noted(layout.variant(tracked), note),
 )]
 fn update() {
     let (fill_cycles, latency) = (layout.fill_cycles(), layout.free_latency());
@@ -154,6 +163,20 @@ fn update() {
             *list.trusted = trusted[latency - 1];
             *list.hand = handed[latency - 1] & finder.hit;
             *list.hand_index = finder.index;
+        }
+        if note > 0 {
+            let kept = delayed(*hand_note, latency, reg)[latency - 1];
+            *large_list.hand_note = kept;
+            *small_list.hand_note = kept;
+            *freed = reg_reset(
+                (large_list.free_done | small_list.free_done) & !trusted[latency - 1],
+                false,
+            );
+            *freed_note = reg(if large_list.free {
+                *large_list.free_note
+            } else {
+                *small_list.free_note
+            });
         }
     }
 

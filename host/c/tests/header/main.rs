@@ -3,7 +3,7 @@
 mod header;
 
 use header::Header;
-use spinneret::{spinneret_addresses, spinneret_options, spinneret_rule, spinneret_ruleset};
+use spinneret::{spinneret_addresses, spinneret_options, spinneret_rule, spinneret_ruleset, spinneret_usage};
 
 const INTRODUCTION: &str = "\
 /*
@@ -32,7 +32,7 @@ const VERSION: &str = concat!(
 const HEADER: Header = Header {
     folder: env!("CARGO_MANIFEST_DIR"),
     path: "../include/spinneret.h",
-    sources: &["ffi", "nic", "context", "memory", "slmp"],
+    sources: &["ffi", "nic", "context", "memory", "addresses", "slmp"],
     introduction: INTRODUCTION,
     guard: "SPINNERET_H",
     includes: [&["stddef.h", "stdint.h"], &[]],
@@ -57,6 +57,7 @@ fn the_header_compiles_as_c_and_cpp() {
         ("spinneret_rule", size_of::<spinneret_rule>()),
         ("spinneret_ruleset", size_of::<spinneret_ruleset>()),
         ("spinneret_options", size_of::<spinneret_options>()),
+        ("spinneret_usage", size_of::<spinneret_usage>()),
         ("spinneret_addresses", size_of::<spinneret_addresses>()),
     ];
     let main = "_Static_assert(SPINNERET_OK == 0 && SPINNERET_ERROR_ARGUMENT < 0, \"results\"); \

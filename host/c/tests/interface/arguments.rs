@@ -141,6 +141,10 @@ fn null_pointers_are_errors() {
             "count is a null pointer",
         );
         wrong(
+            spinneret_get_usage(context, null_mut()),
+            "usage is a null pointer",
+        );
+        wrong(
             spinneret_host_load32(context, 0, null_mut()),
             "value is a null pointer",
         );
@@ -301,6 +305,13 @@ fn memory_that_is_not_there_is_an_error() {
             "no multiple of the 4 bytes",
         );
         wrong(spinneret_wait_host(context, 0, 2, 0, 0), "condition is 2");
+        let mut usage = std::mem::zeroed();
+        for refused in [
+            spinneret_set_share(context, 1, 0),
+            spinneret_get_usage(context, &raw mut usage),
+        ] {
+            fails(refused, SPINNERET_ERROR_DEVICE, "no shares of contexts");
+        }
     }
     ok(spinneret_close(handle));
 }

@@ -3,6 +3,7 @@
 use super::{Reader, Reply, Request, VERSION, WORDS_PIECE, receive, send};
 use crate::device::{Address, Area, Device, DeviceError, ManagedContext, Manager, Mapping, SharedMemory};
 use crate::options::Options;
+use crate::share::{Share, Usage};
 use spinneret_program::Program;
 use spinneret_regmap::CONTEXTS;
 use spinneret_rules::Ruleset;
@@ -174,6 +175,17 @@ impl Manager for Client {
     fn set_ruleset(&mut self, context: u32, rules: &Ruleset) -> Result<(), DeviceError> {
         let rules = rules.into();
         self.tell(&Request::SetRules { context, rules })
+    }
+
+    fn set_share(&mut self, context: u32, share: Share) -> Result<(), DeviceError> {
+        self.tell(&Request::SetShare { context, share })
+    }
+
+    fn usage(&mut self, context: u32) -> Result<Usage, DeviceError> {
+        match self.ask(&Request::Usage { context })? {
+            Reply::Usage(usage) => Ok(usage),
+            _ => Err(strange()),
+        }
     }
 
     fn close_context(&mut self, context: u32) -> Result<(), DeviceError> {

@@ -17,6 +17,7 @@ pub use server::{Listener, Server};
 
 use super::{Address, Area, DeviceError, ManagedContext};
 use crate::options::Options;
+use crate::share::{Share, Usage};
 use rustix::net::{
     RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,
     SendFlags, recvmsg, sendmsg,
@@ -32,7 +33,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 
 /// Version of these messages; both sides have to have the same.
-pub const VERSION: u32 = 5;
+pub const VERSION: u32 = 6;
 /// Bytes of the cluster's memory in one message; longer accesses are split, because each word is an access of its own, and
 /// other work has to go on between messages.
 const WORDS_PIECE: usize = 4 << 10;
@@ -92,6 +93,13 @@ enum Request {
         rules: Rules,
     },
     CloseContext {
+        context: u32,
+    },
+    SetShare {
+        context: u32,
+        share: Share,
+    },
+    Usage {
         context: u32,
     },
 }
@@ -159,6 +167,7 @@ enum Reply {
     Done,
     Word(u32),
     Bytes(Vec<u8>),
+    Usage(Usage),
     /// Address of host memory on the NIC. Its file is attached, unless the size is 0.
     Area(Area),
     /// Current time on the NIC.

@@ -374,6 +374,15 @@ impl Peer {
                 closed.map_err(told)?;
                 Reply::Done
             }
+            Request::SetShare { context, share } => {
+                let set = desk.tenants.set_share(desk.device, desk.owner, context, share);
+                set.map_err(told)?;
+                Reply::Done
+            }
+            Request::Usage { context } => {
+                let usage = desk.tenants.usage(desk.device, desk.owner, context);
+                Reply::Usage(usage.map_err(told)?)
+            }
             Request::Hello { .. } | Request::Wait { .. } => time(desk.device),
         })
     }

@@ -4,6 +4,7 @@ use super::peer::{Desk, Peer, Served, Use};
 use super::{Reply, VERSION, send};
 use crate::control::Control;
 use crate::device::Device;
+use crate::share::Limits;
 use crate::tenants::{Owner, Tenants};
 use spinneret_regmap::CONTEXTS;
 use std::io::{self, ErrorKind, Write as _};
@@ -36,9 +37,16 @@ impl Server {
             listener: Listener::bind(path)?,
             clients: Vec::new(),
             count: 0,
-            tenants: Tenants::new(true),
+            tenants: Tenants::new(true, Limits::of([1; CONTEXTS as usize])),
             state: Use::Unknown,
         })
+    }
+
+    /// Sets the weights of contexts, 1 to 15 each; their owners can only lower them. Without this call all are 1.
+    #[must_use]
+    pub fn with_weights(mut self, weights: [u32; CONTEXTS as usize]) -> Self {
+        self.tenants = Tenants::new(true, Limits::of(weights));
+        self
     }
 
     /// Returns the path of the socket.

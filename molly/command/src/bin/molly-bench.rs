@@ -1,7 +1,8 @@
 //! `./dev bench molly`: molly against hand-written C, and planning times, checked against limits.
 
 use anyhow::{Context as _, Result, bail, ensure};
-use clap::{Args, Parser};
+use clap::{Args, Parser, ValueEnum};
+use molly::programs::{FLOPS, Links, Spinor};
 use serde_json::{Value, json};
 use spinneret_table::bench::{Bars, Figures, Spread};
 use std::path::{Path, PathBuf};
@@ -29,12 +30,21 @@ struct Arguments {
     /// How often each is run
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=1000))]
     rounds: u64,
-    /// Only these: speed, columns, plans
-    #[arg(long, value_delimiter = ',', default_values_t = ["speed".to_owned(), "columns".to_owned(), "plans".to_owned()])]
-    only: Vec<String>,
+    /// Only these parts; all of them if none is named
+    #[arg(long, value_delimiter = ',')]
+    only: Vec<Part>,
     /// Measure Devito as well, by this Python, which has devito and mpi4py
     #[arg(long, value_name = "PYTHON")]
     devito: Option<PathBuf>,
+}
+
+/// Parts of the measurement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Part {
+    Speed,
+    Dslash,
+    Columns,
+    Plans,
 }
 
 /// A figure and its bar.
@@ -89,18 +99,21 @@ fn run(arguments: &Arguments, bars: &mut Bars) -> Result<Value> {
 
 fn measure(arguments: &Arguments) -> Result<Vec<Figure>> {
     let mut figures = Vec::new();
-    let is_asked = |part: &str| arguments.only.iter().any(|only| only == part);
+    let is_asked = |part: Part| arguments.only.is_empty() || arguments.only.contains(&part);
     let folder = tempfile::tempdir()?;
-    if is_asked("speed") {
+    if is_asked(Part::Speed) {
         let program = compile(folder.path(), "five")?;
         for size in &arguments.sizes {
             figures.extend(speeds(arguments, &program, size)?);
         }
     }
-    if is_asked("columns") {
+    if is_asked(Part::Dslash) {
+        figures.push(lattice(arguments, &compile(folder.path(), "dslash")?)?);
+    }
+    if is_asked(Part::Columns) {
         figures.extend(columns(arguments, &compile(folder.path(), "columns")?)?);
     }
-    if is_asked("plans") {
+    if is_asked(Part::Plans) {
         figures.extend(plans(arguments)?);
     }
     Ok(figures)
@@ -159,6 +172,40 @@ fn ours(arguments: &Arguments, size: &str, steps: &str, more: &[&str]) -> Result
     ];
     seconds(run.args(given).args(more), "seconds")
 }
+
+/// Sites of the lattice in each dimension, and updates of all sites.
+const LATTICE: (&str, &str) = ("24", "4");
+
+/// The operator of lattice QCD against C. The roofline is that of reading each site's links and spinors from memory.
+fn lattice(arguments: &Arguments, program: &Path) -> Result<Figure> {
+    let (size, steps) = LATTICE;
+    let updates = size.parse::<f64>()?.powi(4) * steps.parse::<f64>()?;
+    let (mut by_hand, mut found, mut rates) = (Vec::new(), Vec::new(), Vec::new());
+    for _ in 0..arguments.rounds {
+        let [seconds_of_c, _, bytes_a_second] = times(mpirun(program).args([size, steps, "1"]))?[..] else {
+            bail!("{} prints other than three numbers", program.display());
+        };
+        by_hand.push(updates / seconds_of_c);
+        rates.push(bytes_a_second);
+        let mut run = mpirun(&arguments.molly);
+        let given = [
+            "run", "dslash", "--json", "--repeat", "2", "--size", size, "--steps", steps,
+        ];
+        found.push(updates / seconds(run.args(given), "seconds")?);
+    }
+    let [ours, c] = [found, by_hand].map(|rates| median(rates) * f64::from(FLOPS) / 1e9);
+    let roofline = median(rates) * f64::from(FLOPS) / SITE_BYTES / 1e9;
+    Ok(Figure {
+        what: format!("Wilson's operator, {size}x{size}x{size}x{size}, 2 ranks: against C"),
+        bar: 1.0,
+        found: ours / c,
+        is_least: true,
+        more: format!("{ours:.2} and {c:.2} GFLOPS, memory allows {roofline:.1}"),
+    })
+}
+
+/// Bytes of the links and spinors that a site reads.
+const SITE_BYTES: f64 = (size_of::<Links>() + 8 * size_of::<Spinor>()) as f64;
 
 /// Columns packed manually against MPI's vector type: the difference for an exchange, and for a step of molly's.
 fn columns(arguments: &Arguments, program: &Path) -> Result<Vec<Figure>> {
@@ -253,7 +300,7 @@ fn plans(arguments: &Arguments) -> Result<Vec<Figure>> {
     for (what, bar, given) in [
         ("2-D", 0.1, &["life5", "--size", "1024", "--geometry", "2x2"][..]),
         ("3-D", 0.1, &["heat", "--size", "256", "--geometry", "2x2x2"]),
-        ("4-D", 1.0, &["lattice", "--size", "8", "--geometry", "2x2x2x2"]),
+        ("4-D", 1.0, &["dslash", "--size", "8", "--geometry", "2x2x2x2"]),
     ] {
         let mut least = f64::MAX;
         for _ in 0..arguments.rounds {

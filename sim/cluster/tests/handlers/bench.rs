@@ -150,6 +150,7 @@ impl Bench {
             size,
             copied: size,
             meta: self.meta,
+            ..Her::default()
         });
         self.pushed += 1;
     }

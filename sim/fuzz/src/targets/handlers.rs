@@ -108,6 +108,7 @@ impl Handlers {
                 size: PACKET,
                 copied: PACKET,
                 meta,
+                ..Her::default()
             });
         }
     }

@@ -239,11 +239,10 @@ pub(crate) fn her(values: [u128; HER_FIELDS.len()]) -> Her {
         address: word(at),
         size: word(at + 1),
     };
-    Her {
+    let mut her = Her {
         message: word(0),
         is_last: values[1] & 1 == 1,
         address: word(2),
-        size: word(3),
         copied: word(4),
         meta: Meta {
             handler_memory: range(5),
@@ -254,7 +253,10 @@ pub(crate) fn her(values: [u128; HER_FIELDS.len()]) -> Her {
             scratchpads: std::array::from_fn(|number| range(15 + 2 * number)),
             ..Meta::default()
         },
-    }
+        ..Her::default()
+    };
+    her.set_size_and_sum(word(3));
+    her
 }
 
 /// Ids that the ports have for commands: 6 bits.

@@ -1,7 +1,8 @@
 //! Messages from one rank to another.
 
-use super::{ExchangeError, Rank, program, rank_on, ranks};
+use super::{ExchangeError, Rank, program, rank_on, ranks_on};
 use crate::device::Simulated;
+use crate::nic::NicConfig;
 use spinneret_fabric::Faults;
 use spinneret_mpi::library::{Buffer, Config, Copies, Counts, From, Request, To};
 use spinneret_mpi::nic::memory::Counter;
@@ -18,6 +19,8 @@ pub const LIMIT: Duration = Duration::from_secs(1);
 pub const FILL: u8 = 0x5a;
 /// Delay before receives are started, so that the sender's announcements are there before.
 const BEFORE: Duration = Duration::from_micros(150);
+/// HPUs of a cluster.
+const HPUS: usize = 8;
 /// Time after the last round on a faulty cable, for repeated acknowledgements.
 const AFTER_FAULTS: Duration = Duration::from_millis(4);
 
@@ -30,6 +33,8 @@ pub struct Exchange {
     pub window: u16,
     /// Payload of a segment in bytes.
     pub unit: usize,
+    /// Both NICs.
+    pub nic: NicConfig,
     /// The cable.
     pub faults: Faults,
     /// Seed of faults and bytes.
@@ -54,6 +59,7 @@ impl Exchange {
             layouts,
             window: 16,
             unit: 1462,
+            nic: NicConfig::default(),
             faults: Faults::default(),
             seed: 1,
             rounds: 1,
@@ -184,7 +190,8 @@ pub(super) fn exchange_with(
         }
         Ok(())
     };
-    ranks(
+    ranks_on(
+        &how.nic,
         how.faults,
         how.seed,
         how.threads,
@@ -264,7 +271,7 @@ fn receive_all(
             })?;
         }
         let after = busy(&rank);
-        let clocks = time.as_secs_f64() * 40e6 * 8.0;
+        let clocks = time.as_secs_f64() * 1e12 / how.nic.cluster_ps as f64 * HPUS as f64;
         let load = after.iter().zip(&before);
         exchanged = Exchanged {
             time,
@@ -291,7 +298,7 @@ fn busy(rank: &Rank) -> Vec<u64> {
     let nic = rank.nic().device();
     let nic = nic.device().borrow();
     let busy = nic.cluster().busy();
-    busy.chunks(8).map(|hpus| hpus.iter().sum()).collect()
+    busy.chunks(HPUS).map(|hpus| hpus.iter().sum()).collect()
 }
 
 /// Compares a receive buffer with the interpreter's result.

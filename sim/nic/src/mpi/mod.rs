@@ -107,6 +107,20 @@ pub fn ranks(
     threads: usize,
     programs: Vec<Work<'_>>,
 ) -> Result<(), ExchangeError> {
+    ranks_on(&NicConfig::default(), faults, seed, threads, programs)
+}
+
+/// The same on NICs of this configuration.
+///
+/// # Errors
+/// As [`ranks`].
+pub fn ranks_on(
+    nic: &NicConfig,
+    faults: Faults,
+    seed: u64,
+    threads: usize,
+    programs: Vec<Work<'_>>,
+) -> Result<(), ExchangeError> {
     let topology = Simple {
         nics: programs.len(),
         faults,
@@ -126,12 +140,7 @@ pub fn ranks(
         threads,
         ..Settings::default()
     };
-    run_programs(
-        &topology.topology()?,
-        &NicConfig::default(),
-        settings,
-        programs.collect(),
-    )?;
+    run_programs(&topology.topology()?, nic, settings, programs.collect())?;
     Ok(())
 }
 

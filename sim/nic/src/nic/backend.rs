@@ -6,7 +6,7 @@
 use super::{CORE, ClusterBackend, Hardware, NicConfig};
 use crate::attach::ClusterSide;
 use spinneret_cluster::task::Task;
-use spinneret_cluster::{Cluster, Event, HpuId, Profile, Program, TraceEntry};
+use spinneret_cluster::{Cluster, Event, HpuId, Profile, Program, Segment, TraceEntry};
 use spinneret_sim::agent::{Agent, Violation};
 use spinneret_sim::model::{Direction, Instance, Model, ModelError, PortHandle};
 use spinneret_sim::simulation::Simulation;
@@ -107,8 +107,11 @@ impl ClusterBackend for ModelBackend {
         Some(self.cluster().memory().read(address, bytes)?.to_vec())
     }
 
-    fn write(&mut self, address: u32, bytes: &[u8]) -> bool {
-        self.cluster_mut().write(address, bytes)
+    fn write(&mut self, _: &mut Instance, segments: &[Segment]) -> bool {
+        let mut cluster = self.cluster_mut();
+        segments
+            .iter()
+            .all(|segment| cluster.write(segment.address, &segment.bytes))
     }
 
     fn forget(&mut self) {

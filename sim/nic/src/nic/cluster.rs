@@ -1,7 +1,7 @@
 //! The cluster of a NIC: programs, memory, and observation by reports and debuggers.
 
 use super::{ClusterBackend, Nic};
-use spinneret_cluster::{Debugger, Event, Program, TraceEntry};
+use spinneret_cluster::{Debugger, Event, Program, Segment, TraceEntry};
 use spinneret_sim::model::Model as _;
 
 /// Programs that are kept until a report takes them; without one the oldest are forgotten.
@@ -72,13 +72,17 @@ impl Nic {
             self.loaded.remove(0);
         }
         self.loaded.push(program.clone());
-        let mut segments = program.segments.iter();
-        segments.all(|segment| self.backend.write(segment.address, &segment.bytes))
+        self.backend.write(self.sim.dut.instance_mut(), &program.segments)
     }
 
-    /// Writes to the cluster's memory directly. Returns false if it has to go through the BAR.
-    pub(crate) fn write_directly(&mut self, address: u32, bytes: &[u8]) -> bool {
-        self.backend.write(address, bytes)
+    /// Writes zeros to the cluster's memory directly. Returns false if it has to go through the BAR.
+    pub(crate) fn clear(&mut self, address: u32, bytes: u32) -> bool {
+        let zeros = Segment {
+            address,
+            bytes: vec![0; bytes as usize],
+            is_code: false,
+        };
+        self.backend.write(self.sim.dut.instance_mut(), &[zeros])
     }
 
     /// The programs that were loaded since the last call; the resident runtime, and others next to it, are separate ones.

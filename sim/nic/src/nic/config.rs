@@ -1,5 +1,6 @@
 //! The configuration of a simulated NIC.
 
+use super::{Hardware, NicError, rtl};
 use clap::ValueEnum;
 use spinneret_cluster::Config;
 
@@ -28,7 +29,7 @@ impl Backend {
 pub struct NicConfig {
     /// The simulation of the cluster.
     pub backend: Backend,
-    /// The cluster; that of [`Backend::Rtl`] is always the default one.
+    /// The cluster; that of [`Backend::Rtl`] has 1, 2, 4 or 8 clusters, and is the default one otherwise.
     pub cluster: Config,
     /// Period of the core's clock in picoseconds.
     pub core_ps: u64,
@@ -71,6 +72,17 @@ impl NicConfig {
                 cluster_ps: config.core_ps,
                 ..config
             },
+        }
+    }
+
+    /// The hardware that is simulated; that of [`Backend::Rtl`] is built when it is first used.
+    ///
+    /// # Errors
+    /// If it cannot be built.
+    pub(super) fn hardware(&self) -> Result<Hardware, NicError> {
+        match self.backend {
+            Backend::Model | Backend::Own => Ok(Hardware::application()),
+            Backend::Rtl => rtl::hardware(self.cluster.clusters, self.waves),
         }
     }
 

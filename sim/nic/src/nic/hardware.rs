@@ -1,9 +1,9 @@
 //! The simulated hardware of a NIC, and its waveforms.
 
-use super::{Backend, Nic, NicError, rtl};
+use super::{Nic, NicConfig, NicError};
 use crate::models::SpinneretApp;
 use spinneret_cluster::task::Task;
-use spinneret_cluster::{Cluster, Event, HpuId, Profile, Program, TraceEntry};
+use spinneret_cluster::{Cluster, Event, HpuId, Profile, Program, Segment, TraceEntry};
 use spinneret_sim::model::{Instance, Model, ModelError, PortInfo};
 use std::cell::RefMut;
 use std::fmt;
@@ -95,12 +95,6 @@ impl Model for Hardware {
     }
 }
 
-/// Prefixes that names in a waveform need not have: of the application, and with the clusters as hardware of both.
-const TOPS: [&[&str]; 2] = [
-    &["TOP.spinneret_app."],
-    &["TOP.spinneret_nic.app.", "TOP.spinneret_nic."],
-];
-
 /// Settings of a waveform.
 #[derive(Clone, Debug)]
 pub struct WaveRequest {
@@ -118,17 +112,16 @@ pub struct WaveRequest {
 ///
 /// # Errors
 /// If no waveform can be written to the path.
-pub fn find_scope(backend: Backend, name: &str, path: &Path) -> Result<Option<String>, NicError> {
-    let tops = match backend {
-        Backend::Model | Backend::Own => TOPS[0],
-        Backend::Rtl => TOPS[1],
-    };
-    for top in tops.iter().chain(&[""]) {
+pub fn find_scope(config: &NicConfig, name: &str, path: &Path) -> Result<Option<String>, NicError> {
+    let model = config.hardware()?.instance().name();
+    // The application is the top module, or below one with the clusters.
+    for top in [
+        format!("TOP.{model}.app."),
+        format!("TOP.{model}."),
+        String::new(),
+    ] {
         let scope = format!("{top}{name}");
-        let mut hardware = match backend {
-            Backend::Model | Backend::Own => Hardware::application(),
-            Backend::Rtl => rtl::hardware(true)?,
-        };
+        let mut hardware = config.hardware()?;
         match hardware.instance_mut().trace_part_to(path, Some(&scope)) {
             Ok(()) => return Ok(Some(scope)),
             Err(ModelError::NoScope { .. }) => {}
@@ -202,8 +195,8 @@ pub trait ClusterBackend: fmt::Debug {
         None
     }
 
-    /// Writes to memory directly, while the cluster runs; returns false if it has to go through the BAR.
-    fn write(&mut self, _address: u32, _bytes: &[u8]) -> bool {
+    /// Writes segments to memory directly, while the cluster runs; returns false if it has to go through the BAR.
+    fn write(&mut self, _dut: &mut Instance, _segments: &[Segment]) -> bool {
         false
     }
 

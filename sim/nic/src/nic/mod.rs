@@ -136,11 +136,16 @@ impl Nic {
         match config.backend {
             Backend::Model | Backend::Own => {
                 let attached = config.clone();
-                Self::assemble(Hardware::application(), config, |sim| {
+                Self::assemble(config.hardware()?, config, |sim| {
                     ModelBackend::attach(sim, &attached)
                 })
             }
-            Backend::Rtl => Self::assemble(rtl::hardware(config.waves)?, config, RtlBackend::attach),
+            Backend::Rtl => {
+                let clusters = config.cluster.clusters;
+                Self::assemble(config.hardware()?, config, |sim| {
+                    RtlBackend::attach(sim, clusters)
+                })
+            }
         }
     }
 
@@ -487,6 +492,12 @@ pub enum NicError {
     /// It broke a rule of a bus.
     #[error("the simulated hardware failed: {0}")]
     Failed(#[from] Failure),
+    /// The hardware cannot have that many clusters.
+    #[error("the hardware has 1, 2, 4 or 8 clusters, not {clusters}")]
+    NoClusters {
+        /// The number that was asked for.
+        clusters: usize,
+    },
     /// The folder of the model of the whole hardware.
     #[error("cannot use {} for the model of the hardware with its clusters: {error}", path.display())]
     Folder {

@@ -56,8 +56,8 @@ pub use faults::{BrokenHpu, FaultKind};
 pub use options::Options;
 pub use page::PageOptions;
 pub use summary::{
-    Distribution, End, FORMAT, HandlerCounter, HandlerReport, Histogram, HpuReport, Latencies, Occupancy,
-    StageReport, Summary, Time,
+    ContextReport, Distribution, End, FORMAT, HandlerCounter, HandlerReport, Histogram, HpuReport, Latencies,
+    Occupancy, StageReport, Summary, Time,
 };
 pub use symbols::{FunctionCost, LineCost, Place, ProfileReport, Symbols};
 pub use tables::{Live, ShowProgress};

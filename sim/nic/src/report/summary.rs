@@ -97,6 +97,21 @@ pub struct HandlerReport {
     pub gigabits_per_second: Option<f64>,
 }
 
+/// HPU time of a context.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct ContextReport {
+    /// Its number.
+    pub context: u32,
+    /// Handlers that have ended.
+    pub handlers: u64,
+    /// Those that failed.
+    pub failures: u64,
+    /// Those that were stopped because they used up their budget.
+    pub budget_ends: u64,
+    /// Clocks of the cluster that all took.
+    pub clocks: u64,
+}
+
 /// A counter of `push_counter`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct HandlerCounter {
@@ -148,6 +163,8 @@ pub struct Summary {
     pub dropped_for: BTreeMap<String, u64>,
     /// Handlers, by name.
     pub handlers: Vec<HandlerReport>,
+    /// Contexts whose handlers have run, by number.
+    pub contexts: Vec<ContextReport>,
     /// Counters of the handlers.
     pub handler_counters: Vec<HandlerCounter>,
     /// Latencies.

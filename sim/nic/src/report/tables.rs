@@ -1,6 +1,6 @@
 //! The summary for people.
 
-use super::summary::{Distribution, HandlerCounter, Summary};
+use super::summary::{ContextReport, Distribution, HandlerCounter, Summary};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use spinneret_table::{Table, figures};
 use std::fmt;
@@ -14,6 +14,9 @@ impl fmt::Display for Summary {
         writeln!(f, "{}\n", self.stage_table())?;
         if !self.handlers.is_empty() {
             writeln!(f, "{}\n", self.handler_table())?;
+        }
+        if self.contexts.len() > 1 || self.contexts.iter().any(|context| context.budget_ends > 0) {
+            writeln!(f, "{}\n", self.context_table())?;
         }
         if !self.handler_counters.is_empty() {
             writeln!(f, "{}\n", self.counter_table())?;
@@ -84,6 +87,24 @@ impl Summary {
                 per_second.unwrap_or_default(),
                 rate(handler.gigabits_per_second),
             ]);
+        }
+        table
+    }
+
+    fn context_table(&self) -> Table {
+        let headings = ["context", "handlers", "failed", "over budget", "clocks"];
+        let mut table = figures(headings, &[]);
+        for context in &self.contexts {
+            let ContextReport {
+                context,
+                handlers,
+                failures,
+                budget_ends,
+                clocks,
+            } = *context;
+            table.add_row(
+                [context.into(), handlers, failures, budget_ends, clocks].map(|count: u64| count.to_string()),
+            );
         }
         table
     }

@@ -1,14 +1,16 @@
 //! Counts for the summary.
 
 use super::summary::{
-    Distribution, End, FORMAT, HandlerReport, Histogram, HpuReport, Latencies, StageReport, Summary, Time,
+    ContextReport, Distribution, End, FORMAT, HandlerReport, Histogram, HpuReport, Latencies, StageReport,
+    Summary, Time,
 };
 use super::symbols::Symbols;
 use super::tables::Counts;
 use crate::nic::NicConfig;
 use serde::Serialize;
 use spinneret_cluster::task::Stage;
-use spinneret_cluster::{Ending, Run};
+use spinneret_cluster::{Ending, Run, WATCHDOG};
+use spinneret_regmap::message_id;
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
@@ -61,6 +63,7 @@ pub(super) struct Tally {
     pub(super) bypass: Histogram,
     pub(super) counters: BTreeMap<String, u64>,
     handlers: BTreeMap<(u32, Stage), HandlerTally>,
+    contexts: BTreeMap<u32, ContextReport>,
     /// Frames that matched for a handler, and those of them that reached the cluster.
     aimed: BTreeMap<u32, [u64; 2]>,
     first_ps: Option<u64>,
@@ -100,6 +103,15 @@ impl Tally {
         handler.traffic.add(run.size as usize);
         handler.failures += u64::from(run.ending != Ending::Done);
         handler.cycles.add(cycles);
+        let context = message_id::context(run.message);
+        let context = self.contexts.entry(context).or_insert(ContextReport {
+            context,
+            ..ContextReport::default()
+        });
+        context.handlers += 1;
+        context.failures += u64::from(run.ending != Ending::Done);
+        context.budget_ends += u64::from(run.ending == Ending::Failed(WATCHDOG));
+        context.clocks += cycles;
     }
 
     /// Figures for progress.
@@ -130,6 +142,7 @@ impl Tally {
             drops: self.drops(),
             dropped_for: self.dropped_for(symbols, dropped),
             handlers: self.handlers(symbols),
+            contexts: self.contexts.values().copied().collect(),
             handler_counters: end.handler_counters.clone(),
             latencies: Latencies {
                 ingress_ns: latency(&self.ingress),

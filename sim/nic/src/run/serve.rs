@@ -7,6 +7,7 @@ use super::{HardwareArguments, PacketArguments, ResultArguments, session, setup}
 use crate::device::Simulated;
 use crate::gdb::DebugArguments;
 use crate::net::{Interrupt, picoseconds};
+use crate::nic::Backend;
 use crate::terminal::{Failure, Files, tell};
 use anyhow::Context as _;
 use clap::{Args, ValueEnum};
@@ -14,7 +15,8 @@ use spinneret_host::Nic;
 use spinneret_host::device::socket::{Served, Server};
 use spinneret_pci::{Application, Identity};
 use spinneret_regmap::bar::{Destination, decode};
-use spinneret_regmap::me;
+use spinneret_regmap::shares::MAX_WEIGHT;
+use spinneret_regmap::{CONTEXTS, me};
 use std::io;
 use std::os::fd::BorrowedFd;
 use std::path::{Path, PathBuf};
@@ -31,6 +33,9 @@ pub struct ServeArguments {
     /// PCI function
     #[arg(long, value_name = "WHICH", value_enum, default_value_t, requires = "pci")]
     pub function: Function,
+    /// Weights of contexts in HPU time, 1 to 15 each: their processes can lower them [default: 1,1,1,1]
+    #[arg(long, value_name = "WEIGHTS", value_parser = weights, conflicts_with = "pci")]
+    pub weights: Option<[u32; CONTEXTS as usize]>,
     /// End when the last program, or the virtual machine, disconnects
     #[arg(long)]
     pub once: bool,
@@ -48,6 +53,18 @@ pub struct ServeArguments {
     pub debug: DebugArguments,
 }
 
+/// The weights of contexts on the command line.
+fn weights(text: &str) -> Result<[u32; CONTEXTS as usize], String> {
+    let weight = |text: &str| {
+        text.parse()
+            .ok()
+            .filter(|weight| (1..=MAX_WEIGHT).contains(weight))
+    };
+    let weights: Option<Vec<u32>> = text.split(',').map(weight).collect();
+    let weights = weights.and_then(|weights| weights.try_into().ok());
+    weights.ok_or_else(|| format!("name {CONTEXTS} numbers from 1 to {MAX_WEIGHT}, such as 8,4,2,1"))
+}
+
 /// Runs the command and prints its result.
 ///
 /// # Errors
@@ -55,6 +72,11 @@ pub struct ServeArguments {
 pub fn serve(arguments: &ServeArguments) -> Result<(), Failure> {
     let interrupt = Interrupt::catch().map_err(Failure::usage)?;
     let config = setup::config(&arguments.hardware)?;
+    if arguments.weights.is_some() && config.backend != Backend::Rtl {
+        return Err(Failure::usage(anyhow::anyhow!(
+            "--weights needs --cluster rtl: the model of the clusters has no shares of contexts"
+        )));
+    }
     let files = Files::of_command()
         .reads("SOCKET", arguments.socket.as_deref())
         .reads("--pci", arguments.pci.as_deref());
@@ -86,7 +108,10 @@ fn listen(arguments: &ServeArguments, nic: &Simulated) -> Result<Box<dyn HostPro
         }
         (None, Some(path)) => {
             let serving = Server::bind(path).map(|server| SocketService {
-                server,
+                server: match arguments.weights {
+                    Some(weights) => server.with_weights(weights),
+                    None => server,
+                },
                 once,
                 is_matching: false,
             });

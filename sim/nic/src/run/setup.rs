@@ -113,7 +113,7 @@ impl Setup {
         // Before anything that looks at the time: a model of the clusters may have to be built.
         let nic = Simulated::new(config.clone()).map_err(Failure::work)?;
         let recorder = recorder(results, &config, program)?;
-        let wave = Wave::create(results, config.backend)?;
+        let wave = Wave::create(results, &config)?;
         if let Some(wave) = &wave {
             nic.borrow_mut().trace(wave.request()).map_err(Failure::work)?;
         }
@@ -291,15 +291,10 @@ pub(crate) fn config(arguments: &HardwareArguments) -> Result<NicConfig, Failure
 
 /// Checks that the clusters can have this shape.
 fn check_shape(backend: Backend, asked: &Config) -> anyhow::Result<()> {
-    let Config {
-        clusters,
-        hpus,
-        watchdog,
-        ..
-    } = rtl::shape();
+    let Config { hpus, watchdog, .. } = Config::default();
     let is_rtl = backend == Backend::Rtl;
     let differs = [
-        ("--clusters", is_rtl && asked.clusters != clusters),
+        ("--clusters", is_rtl && !rtl::has(asked.clusters)),
         ("--hpus", is_rtl && asked.hpus != hpus),
         ("--watchdog", is_rtl && asked.watchdog != watchdog),
         ("--strict-pspin", backend != Backend::Model && asked.is_strict),
@@ -310,8 +305,8 @@ fn check_shape(backend: Backend, asked: &Config) -> anyhow::Result<()> {
             "{option} needs --cluster model: spinneret's own clusters do not have the defects of PsPIN's"
         )),
         Some((option, _)) => Err(anyhow!(
-            "{option} needs a model of the clusters: the hardware has {clusters} clusters of {hpus} HPUs, and ends handlers \
-             after {watchdog} clocks"
+            "{option} needs a model of the clusters: the hardware has 1, 2, 4 or 8 clusters of {hpus} HPUs, and ends handlers after \
+             {watchdog} clocks"
         )),
     }
 }

@@ -1,7 +1,7 @@
 //! The waveform of a run.
 
 use super::ResultArguments;
-use crate::nic::{Backend, WaveRequest, find_scope};
+use crate::nic::{Backend, NicConfig, WaveRequest, find_scope};
 use crate::terminal::{Failure, tell};
 use anyhow::{Result, anyhow, bail, ensure};
 use spinneret_fabric::Ps;
@@ -32,7 +32,7 @@ impl Wave {
     ///
     /// # Errors
     /// If the file cannot be written, or the instance or range of time does not exist.
-    pub(super) fn create(results: &ResultArguments, backend: Backend) -> Result<Option<Self>, Failure> {
+    pub(super) fn create(results: &ResultArguments, config: &NicConfig) -> Result<Option<Self>, Failure> {
         let Some(named) = &results.wave else {
             return Ok(None);
         };
@@ -40,13 +40,13 @@ impl Wave {
         let file = ForeignFile::create(named)
             .map_err(|error| Failure::usage(anyhow!("--wave {}: {error}", named.display())))?;
         let scope = results.wave_scope.as_ref();
-        let scope = scope.map(|name| found(backend, name, &file)).transpose();
+        let scope = scope.map(|name| found(config, name, &file)).transpose();
         let wave = Self {
             named: named.clone(),
             file,
             scope: scope.map_err(Failure::usage)?,
             window_ps,
-            bytes_per_ms: match backend {
+            bytes_per_ms: match config.backend {
                 Backend::Model | Backend::Own => BYTES_PER_MS,
                 Backend::Rtl => RTL_BYTES_PER_MS,
             },
@@ -126,8 +126,8 @@ fn window(from: Option<Ps>, until: Option<Ps>) -> Result<Range<Ps>> {
 }
 
 /// The instance or signal of this name.
-fn found(backend: Backend, name: &str, file: &ForeignFile) -> Result<String> {
-    match find_scope(backend, name, &file.path()) {
+fn found(config: &NicConfig, name: &str, file: &ForeignFile) -> Result<String> {
+    match find_scope(config, name, &file.path()) {
         Ok(Some(scope)) => Ok(scope),
         Ok(None) => bail!(
             "--wave-scope {name}: no such instance or signal in the hardware; use names of the generated Verilog inside \

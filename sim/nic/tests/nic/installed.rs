@@ -72,6 +72,21 @@ fn a_moved_installation_builds_runs_and_links() {
     let needs = succeeds(Command::new("readelf").arg("-d").arg(home.join("version")));
     assert!(needs.contains("[libspinneret.so.0]"), "{needs}");
 
+    let mut listing = command(&installed, "cc", &home);
+    let source = installed.join("share/spinneret/host/listing2.c");
+    let package = installed.join("lib/pkgconfig");
+    let flags = succeeds(
+        Command::new("pkg-config")
+            .env("PKG_CONFIG_PATH", package)
+            .args(["--cflags", "--libs", "fpspin"]),
+    );
+    succeeds(
+        listing
+            .arg(source)
+            .args(flags.split_whitespace())
+            .args(["-o", "listing2"]),
+    );
+
     // A variable that names another place is no reason to take what is here.
     let mut lost = command(&installed, "spinneret", &home);
     let output = lost

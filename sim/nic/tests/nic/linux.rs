@@ -139,6 +139,34 @@ fn ping_is_answered_by_the_handler() {
     }
 }
 
+#[test]
+fn ping_is_answered_by_listing_2_of_the_paper() {
+    let folder = crate::fpspin::listing_2();
+    let socket = folder.path().join("nic.sock");
+    let mut serve = spinneret();
+    serve.arg("serve").arg(&socket).arg("--json");
+    let Some(cable) = Cable::with("listing2", &mut serve) else {
+        return;
+    };
+    until("the socket", || socket.exists());
+    let mut listing = Command::new("build/listing2");
+    listing.current_dir(folder.path()).env("FPSPIN_DEVICE", &socket);
+    let listing = Process::start(&mut listing);
+    // Linux answers until there are rules.
+    let nic = ok(spinneret_host::Nic::open(&format!("unix:{}", socket.display())));
+    until("the rules", || {
+        assert!(!listing.has_ended(), "{}", listing.said());
+        ok(cable.at_wire("ping", &["-c", "1", "10.9.0.1"]).output());
+        ok(nic.counters()).get("ingress.matched") != Some(0)
+    });
+    drop(nic);
+    let ping = ["-c", "50", "-i", "0.05", "10.9.0.1"];
+    let said = text(&ok(cable.at_wire("ping", &ping).output()));
+    assert!(said.contains(" 0% packet loss"), "{said}");
+    listing.kill();
+    assert!(packets(&cable.finish(), "sent by handlers") >= 50);
+}
+
 /// Simulation of this hardware is thousands of times slower than real time, and a ping takes some milliseconds.
 #[test]
 fn ping_is_answered_by_the_handler_on_own_clusters() {

@@ -3,6 +3,7 @@
 mod c_library;
 mod fabric;
 mod files;
+mod fpspin;
 mod gdb;
 mod handler_errors;
 mod handler_start;

@@ -283,7 +283,8 @@ fn packets_beyond_the_capacity_are_dropped_and_counted() {
     assert!(host.is_empty());
     let hers = get(&mut nic, ingress::offset("hers"));
     let dropped: u32 = ingress::drops()
-        .map(|(_, register)| get(&mut nic, Some(register.offset)))
+        .flat_map(|(_, register)| register.words())
+        .map(|word| get(&mut nic, Some(word.offset())))
         .sum();
     assert_eq!(
         (get(&mut nic, ingress::offset("matched")), hers + dropped),
@@ -311,9 +312,12 @@ fn a_burst_fills_the_cluster_as_far_as_pspin() {
     }
     assert_eq!(most, 173);
     let (wire, _) = finish(&mut nic);
-    let overload = ingress::drops().map(|(_, register)| get(&mut nic, Some(register.offset)));
+    let dropped = ingress::drops().flat_map(|(_, register)| register.words());
     assert_eq!(
-        wire.len() as u32 + overload.collect::<Vec<_>>().iter().sum::<u32>(),
+        wire.len() as u32
+            + dropped
+                .map(|word| get(&mut nic, Some(word.offset())))
+                .sum::<u32>(),
         800
     );
 }

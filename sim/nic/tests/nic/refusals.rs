@@ -21,6 +21,7 @@ const REFUSED: &[&str] = &[
     "run ICMP --generate udp --clusters 9",
     "run ICMP --generate udp --cluster asic",
     "run ICMP --generate udp --cluster rtl --hpus 4",
+    "run ICMP --generate udp --cluster rtl --clusters 3",
     "run ICMP --generate udp --cluster model:spinneret --strict-pspin",
     "run ICMP --generate udp --cluster rtl --gdb 0",
     // Packets

@@ -212,6 +212,27 @@ pub fn ip_payload_start(frame: &[u8]) -> Option<usize> {
     }
 }
 
+/// The sum of the 16-bit words of the IP payload in memory order, from its start to the end of the frame, modulo 0xffff: RFC 1071
+/// without the inversion. It is 0 if there is no payload or all of its bytes are 0, else at least 1.
+///
+/// ```
+/// use spinneret_packets::reference::matcher::ip_payload_sum;
+///
+/// let mut frame = vec![0; 37];
+/// frame[12..15].copy_from_slice(&[0x08, 0x00, 0x45]);
+/// frame[34..].copy_from_slice(&[0xff, 0xff, 2]);
+/// assert_eq!(ip_payload_sum(&frame), 2);
+/// ```
+pub fn ip_payload_sum(frame: &[u8]) -> u32 {
+    let payload = ip_payload_start(frame).and_then(|start| frame.get(start..));
+    let words = payload.unwrap_or_default().chunks(2);
+    let words = words.map(|pair| u32::from(pair[0]) | u32::from(*pair.get(1).unwrap_or(&0)) << 8);
+    match words.map(u64::from).sum::<u64>() {
+        0 => 0,
+        sum => ((sum - 1) % 0xffff + 1) as u32,
+    }
+}
+
 /// The Ethernet type in the two bytes before an offset.
 fn type_before(frame: &[u8], offset: usize) -> Option<u16> {
     let bytes = frame.get(offset - 2..)?.first_chunk()?;

@@ -71,7 +71,7 @@ impl Access {
             (true, _) => false,
             (false, register::DOORBELL | register::ERROR | register::WAIT | register::TEST) => true,
             (false, register::INFO..register::COMMAND_END) => true,
-            (false, register::ISSUE | ..register::DOORBELL) => is_load,
+            (false, register::ISSUE | register::PACKET_SUM | ..register::DOORBELL) => is_load,
             (false, _) => false,
         }
     }
@@ -234,6 +234,7 @@ impl Hpu {
             }
             (true, dma::DONE) => self.copied,
             (true, _) => self.copy[offset as usize / 8],
+            (_, register::PACKET_SUM) => self.words()[20],
             (_, ..register::DOORBELL) => self.words()[place(0)],
             (_, register::WAIT) => self.open.iter().filter(|open| **open).count() as u32,
             (_, register::TEST) => u32::from(!self.open[self.tested as usize]),

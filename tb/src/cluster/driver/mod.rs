@@ -10,7 +10,7 @@ pub use hpu::{Access, Done, Hpu, Words};
 use crate::bench::Finish;
 use hpu::Task;
 use spinneret_hdl::hpu::cluster::TaskOrigin;
-use spinneret_regmap::pspin::{HANDLER_BASE, HANDLER_CLOCKS, L1_PACKET_BYTES};
+use spinneret_regmap::pspin::{HANDLER_BASE, HANDLER_CLOCKS, L1_PACKET_BYTES, SHARED_BYTES};
 use spinneret_sim::prelude::*;
 use std::collections::VecDeque;
 
@@ -24,8 +24,8 @@ pub const SLOTS: usize = 20;
 pub const SLOT_BYTES: u32 = L1_PACKET_BYTES / SLOTS as u32 / 64 * 64;
 /// The number of the cluster.
 pub const CLUSTER: usize = 1;
-/// End of shared data.
-pub const SHARED_END: u32 = HANDLER_BASE + 0x1234;
+/// End of shared data of a task that names none.
+pub const SHARED_END: u32 = HANDLER_BASE + SHARED_BYTES;
 /// Contexts.
 pub const CONTEXTS: usize = 8;
 
@@ -127,7 +127,6 @@ impl<M: Model> Bench<M> {
         let mut sim = run.simulation::<M>();
         sim.reset();
         sim.set("cluster", CLUSTER as u64);
-        sim.set("shared_end", SHARED_END);
         Self {
             sim,
             rng,

@@ -5,8 +5,9 @@ use super::{
 };
 use spinneret_hdl::hpu::cluster::TaskEnd;
 use spinneret_isa::cause;
+use spinneret_regmap::pspin::packet_size::SIZE_BITS;
 use spinneret_regmap::pspin::{
-    HANDLER_BASE, L1_AREA_BYTES, L1_AREAS, L1_PACKETS, driver as register, l1_address,
+    HANDLER_BASE, HANDLER_BYTES, L1_AREA_BYTES, L1_AREAS, L1_PACKETS, driver as register, l1_address,
 };
 use spinneret_sim::prelude::*;
 
@@ -215,7 +216,7 @@ impl<M: Model> Bench<M> {
         if number == 0 {
             let is_idle =
                 self.hpus[hpu].asks && self.hpus[hpu].task.is_none() && self.hpus[hpu].ended.is_none();
-            let task = self.ready.pop_front();
+            let task = self.ready.front().or(self.copying.front()).copied();
             self.check(is_idle && task.is_some() && self.giving.is_none(), || {
                 format!("HPU {hpu} gets a task")
             });
@@ -223,6 +224,7 @@ impl<M: Model> Bench<M> {
         }
         let (task, to, next, at) = self.giving.as_mut().expect("a task is given");
         let words = task.words;
+        let memory = HANDLER_BASE..HANDLER_BASE + HANDLER_BYTES;
         let [address, bytes] = match number {
             0 => [words[4], words[5].min(SLOT_BYTES)],
             1 => [
@@ -230,8 +232,9 @@ impl<M: Model> Bench<M> {
                 L1_AREA_BYTES,
             ],
             2 => [words[2], words[3]],
+            3 if words[13] != 0 && memory.contains(&words[9]) => [words[9], words[13]],
             3 => [HANDLER_BASE, SHARED_END - HANDLER_BASE],
-            4 => [words[17], words[20]],
+            4 => [words[17], words[20] & ((1 << SIZE_BITS) - 1)],
             _ => [words[number + 1], words[number + 5]],
         };
         let end = (u64::from(address) + u64::from(bytes)).div_ceil(64);
@@ -244,6 +247,9 @@ impl<M: Model> Bench<M> {
         *next += 1;
         if number == 6 {
             *at = self.now + 1;
+            let slot = task.slot;
+            let is_there = self.ready.pop_front().is_some_and(|task| task.slot == slot);
+            self.check(is_there, || format!("HPU {hpu} gets a task without its packet"));
         }
         self.check(is_next && range == expected, || {
             format!("range {number} of HPU {hpu}: {range:x?}, not {expected:x?}")

@@ -2,7 +2,7 @@
 
 use spinneret_isa::cause::STOPPED;
 use spinneret_models::ClusterDriver;
-use spinneret_regmap::pspin::{PACKET_BASE, dma, driver as register, l1_address};
+use spinneret_regmap::pspin::{HANDLER_BASE, PACKET_BASE, dma, driver as register, l1_address};
 use spinneret_sim::prelude::*;
 use spinneret_tb::bench::Finish;
 use spinneret_tb::cluster::driver::{Access, Bench, CONTEXTS, Done, HPUS, Hpu, SLOT_BYTES, Words};
@@ -18,12 +18,15 @@ pub(super) fn task(rng: &mut ChaCha8Rng, number: u32) -> Words {
         1 => rng.random(),
         _ => rng.random_range(1..4000),
     };
-    words[2] = 0x1c00_0000 + rng.random_range(0..0x8_0000);
+    words[2] = HANDLER_BASE + rng.random_range(0..0x8_0000);
     words[3] = bytes(rng);
     words[5] = rng.random_range(0..SLOT_BYTES + 200);
     for scratchpad in 0..4 {
         words[6 + scratchpad] = l1_address(scratchpad, 0x1_4400 + rng.random_range(0..0x8000));
         words[10 + scratchpad] = bytes(rng);
+    }
+    if rng.random() {
+        words[9] = HANDLER_BASE + rng.random_range(0..0x8_0000);
     }
     words[17] = PACKET_BASE + rng.random_range(0..0x4_0000);
     words[20] = rng.random_range(1..9000);

@@ -143,8 +143,9 @@ impl<M: Model> Bench<M> {
         self.events.clear();
     }
 
-    pub(super) fn send(&mut self, her: Her) {
+    pub(super) fn send(&mut self, mut her: Her) {
         self.hers.send(&values(&her));
+        her.meta = her.meta.on(self.running.len());
         self.sent.push_back(her);
     }
 
@@ -168,6 +169,7 @@ impl<M: Model> Bench<M> {
             size: 64,
             copied: 32,
             meta,
+            ..Her::default()
         });
         address
     }

@@ -13,6 +13,7 @@ const SOURCES: &[&str] = &[
     "hdl",
     "host/c/src",
     "host/include",
+    "host/lib",
     "host/program/src",
     "host/rules/src",
     "host/slmp/src",

@@ -67,7 +67,7 @@ fn verdict(s: &RegisterAccessInHandles, held: Sig, open: Sig, decision: &Decisio
     let exists = if s.is_dma {
         is_copy || (!s.is_write && (is(dma::START) || is(dma::DONE)))
     } else {
-        is_stored || is_end || (!s.is_write && (is(register::ISSUE) || s.offset < register::DOORBELL))
+        is_stored || is_end || (!s.is_write && (is(register::ISSUE) || is_word(s.offset)))
     };
     let is_locked = s.is_user && !s.is_dma && is_end;
     let is_missing = !exists && !(is_low && !is_held);
@@ -112,11 +112,17 @@ fn update() {
     m.offset = reg(if second { s[1].offset } else { s[0].offset });
     m.is_write = reg(if second { s[1].is_write } else { s[0].is_write });
     m.data = reg(if second { s[1].data } else { s[0].data });
-    let is_task = reg(!m.is_dma && m.offset < register::DOORBELL);
+    let is_task = reg(!m.is_dma && is_word(m.offset));
     let word = (task_word & is_task.repeat(WORD)) | other_word;
     for s in s {
         s.read_data = word;
     }
+}
+
+/// The register is a word of the task.
+#[kernel]
+fn is_word(offset: Sig) -> Sig<bool> {
+    offset < register::DOORBELL || offset == register::PACKET_SUM
 }
 
 /// The offer reads the handler's address.

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!  task ==> slots ==copy of the packet==> copies ==> copy
-//!             | ready, in order            ^
+//!             | in order                   ^
 //!             v                            |
 //!           giver ==ranges==> range      starts ==> command
 //!             | given             |        ^ gathers, checks
@@ -16,11 +16,12 @@
 //! - **Tasks** come word by word, [`TASK_WORDS`](super::TASK_WORDS) each; word 4 is replaced by the address of the packet in L1. There is room for 20.
 //!   `load` counts them from their first word on. Slot s has its packet at `L1_PACKETS` + 3264 s of the cluster's L1.
 //! - **Packets** are copied in order: as many bytes as word 5 says, 3264 at most. The task is ready with its copy, failed or not.
-//! - **Giving:** ready tasks go in order to the lowest idle HPU: one that has read register 0 since its last task, of which nothing is under way.
-//!   Before it sees its task, its ranges are set: 0 packet in L1 (what was copied), 1 stack area, 2 handler memory, 3 shared data up to `shared_end`,
-//!   4 packet in L2, 5 and 6 scratchpads 0 and 1, in grains of 64 bytes. A range without bytes, or beyond 512 MiB, is empty.
+//! - **Giving:** tasks go in order to the lowest HPU that is idle when their ranges begin to be set: one that has read register 0 since its last task,
+//!   of which nothing is under way. Before it sees its task, its ranges are set, the last one when the packet is there: 0 packet in L1 (what was
+//!   copied), 1 stack area, 2 handler memory, 3 the program's shared data (words 9 and 13; the first 64 KiB of handler memory if these name none of
+//!   it), 4 packet in L2, 5 and 6 scratchpads 0 and 1, in grains of 64 bytes. A range without bytes, or beyond 512 MiB, is empty.
 //! - **Registers** are those of [`spinneret_regmap::pspin::driver`] and [`dma`](spinneret_regmap::pspin::dma). Those below `TASK_END` wait while no task is held.
-//!   Task words are loads. `DOORBELL` ends the task with any access, and a store to `ERROR` notes that it fails and reports it by `fault`; both are refused in
+//!   Task words are loads, and so is `PACKET_SUM`: word 20 as it came, of which the low 15 bits are the packet's size. `DOORBELL` ends the task with any access, and a store to `ERROR` notes that it fails and reports it by `fault`; both are refused in
 //!   user mode. A store to `WAIT` waits for the command of that number, a load gives the number of open ones; `TEST` is 1 if the command of the number that was stored
 //!   is done. Other registers do not exist: refused.
 //! - **Commands:** a load of `ISSUE` starts the command and gives its number, the lowest free one of four. It waits while none is free, and while an ended task of the
@@ -123,8 +124,6 @@ fn slot_address(cluster: Sig, slot: Sig) -> Sig {
 pub struct ClusterDriver {
     /// Number of the cluster.
     pub cluster: Wire<In, { CLUSTER }>,
-    /// End of shared data in handler memory: its address.
-    pub shared_end: Wire<In, { WORD }>,
     /// Budgets of contexts: clocks that a task may take; 0: any number.
     pub budget: ContextSettingIn<{ shape.context() }, { WORD }>,
     /// Tasks.
@@ -174,8 +173,8 @@ fn update() {
     copies.packet = slots.copy;
     slots.copied = copies.packet_done;
     giver.s = slots.m;
+    giver.is_there = slots.is_there;
     giver.cluster = cluster;
-    giver.shared_end = shared_end;
     giver.idle = tasks.idle;
     slots.read[0] = cat!(tasks.access_slot, accesses.m.offset.slice(2, TASK_WORD));
     slots.read[1] = giver.read;
@@ -251,7 +250,7 @@ pub struct DriverShape {
     #[parameter(8, range = 2..=16, power_of_two)]
     pub contexts: usize,
     /// Queues of all contexts, a power of two.
-    #[parameter(16, range = 4..=64, power_of_two)]
+    #[parameter(16, range = 4..=256, power_of_two)]
     pub queues: usize,
 }
 

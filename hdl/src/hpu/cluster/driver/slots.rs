@@ -1,6 +1,7 @@
 use super::{CLUSTER, CopyRequest, SLOT_LINES, SLOTS, slot_address};
-use crate::hpu::cluster::{LINE_BYTES, SLOT, TASK_ORIGIN, TaskOrigin, WORD};
+use crate::hpu::cluster::{LINE_BYTES, SLOT, TASK_ORIGIN, TASK_SIZE, TaskOrigin, WORD};
 use crate::stream::{FrameIn, StreamOut};
+use spinneret_regmap::pspin::driver as register;
 use spinneret_verilog::prelude::*;
 
 /// Bits of the number of a word of a task.
@@ -11,16 +12,18 @@ pub(super) const PACKET: usize = 4;
 pub(super) const BYTES: usize = 5;
 /// The word with its address in L2.
 pub(super) const SOURCE: usize = 17;
+/// The word that is kept for the size of the packet in L2 and the sum: that of its register.
+pub(super) const SIZE_AND_SUM: usize = register::PACKET_SUM as usize / 4;
 /// Bytes of a slot's packet.
 const SLOT_BYTES: usize = SLOT_LINES * LINE_BYTES;
 /// Bits of a number of them.
 const SIZE: usize = SLOT_BYTES.ilog2() as usize + 1;
 
-/// The tasks inside: takes their words, has their packets copied, and names them in their order once these are there.
+/// The tasks inside: takes their words, has their packets copied, and names them in their order.
 ///
 /// ```text
 ///  words ==> slot: words {slot, word}, origin {slot}
-///       +==> order {number}: slot, source, bytes ==> copy ==(done)==> ready
+///       +==> order {number}: slot, source, bytes ==> copy ==(done)==> is there
 /// ```
 #[module]
 pub struct TaskSlots {
@@ -40,8 +43,10 @@ pub struct TaskSlots {
     pub copy: StreamOut<{ CopyRequest::new().width }>,
     /// The oldest one is done.
     pub copied: Wire<In, bool>,
-    /// Slots whose task is ready.
+    /// Slots whose task has all words, and whose copy is under way.
     pub m: StreamOut<{ SLOT }>,
+    /// The packet of the one that was taken last is there.
+    pub is_there: Wire<Out, bool>,
     /// A slot is free again.
     pub frees: Wire<In, bool>,
     /// That slot.
@@ -91,9 +96,14 @@ fn update() {
     let is = |wanted: usize| takes && number == wanted;
     let ends = takes && s.last;
     let address = slot_address(cluster, slot);
+    let kept = if number == TASK_SIZE {
+        lit(SIZE_AND_SUM as u64, TASK_WORD)
+    } else {
+        number
+    };
     words.write(
         takes,
-        cat!(slot, number),
+        cat!(slot, kept),
         if number == PACKET { address } else { s.data },
     );
     words.read_enable.word() = lit(3, 2);
@@ -147,7 +157,8 @@ fn update() {
         assume!(waits != asks, "only a copy that was asked for is done");
         waits = waits + 1;
     }
-    m.valid = gives != waits;
+    m.valid = gives != asks;
+    is_there = waits + 1 != gives;
     m.data = order.read(1, gives);
     if m.valid && m.ready {
         gives = gives + 1;

@@ -49,7 +49,7 @@ use spinneret_regmap::message_id::CONTEXT_BITS;
 use spinneret_verilog::prelude::*;
 
 /// Bits of an id in its cluster.
-pub(super) const OWN_ID: usize = 5;
+pub(crate) const OWN_ID: usize = 5;
 /// Copies of a direction that can wait.
 const QUEUED: usize = 16;
 

@@ -5,7 +5,7 @@ use super::{
     ADDRESS_WORD, COPIED_WORD, HANDLER_WORDS, HOST_ADDRESS, INDEX, PacketOut, SIZE_WORD, SchedulerShape,
 };
 use crate::ingress::her_gen::HerIn;
-use spinneret_regmap::pspin::{L1_SCRATCHPADS, l1_address};
+use spinneret_regmap::pspin::{L1_SCRATCHPADS, SHARED_SCRATCHPAD, l1_address};
 use spinneret_verilog::prelude::*;
 
 /// Words of a HER.
@@ -15,7 +15,12 @@ const SCRATCHPADS: u64 = 6;
 /// Lowest bits of the address where scratchpads begin that are 0: nothing is added to those of an offset.
 const ALIGNED: u32 = L1_SCRATCHPADS.trailing_zeros();
 
-/// Takes HERs, and tells the engine of their packets.
+/// The engine is told of the packet before this word is read. It takes eight clocks at least until a word is read from the cell,
+/// and four more until a packet that needs no handler is given back, which is after its HER was taken.
+const TOLD: u64 = 11;
+
+/// Takes HERs, and tells the engine of their packets. Words are written in about the order in which [`TaskWords`](super::TaskWords)
+/// reads them, one a clock as well, so that a task may follow while they come.
 #[module(shape: SchedulerShape)]
 pub struct HerWords {
     /// HERs.
@@ -30,8 +35,11 @@ pub struct HerWords {
     pub data: Wire<Out, { WORD }>,
     /// The word that is read from the HER.
     position: Reg<5, Reset>,
-    /// All words were read.
+    /// All words were read, and the engine has the packet.
     is_read: Reg<bool, Reset>,
+    is_told: Reg<bool, Reset>,
+    /// The packet's cell.
+    held_cell: Reg<{ shape.cell() }>,
 }
 
 #[kernel(HerWords, suffix = shape.suffix())]
@@ -52,24 +60,26 @@ fn update() {
         meta.th_addr,
         meta.th_size,
     ];
-    /// Each word with its number in the cell, those of scratchpads first.
+    /// Each word with its number in the cell.
     let addresses = scratchpads.iter().map(|[address, _]| *address);
     let sizes = scratchpads.iter().map(|[_, size]| *size);
-    let mut words: Vec<(u64, Sig)> = (SCRATCHPADS..).zip(addresses.chain(sizes)).collect();
+    let mut words = vec![(ADDRESS_WORD, her.addr), (COPIED_WORD, her.xfer_size)];
     words.extend((HANDLER_WORDS..).zip(handlers));
+    words.extend([(2, meta.handler_mem_addr), (3, meta.handler_mem_size)]);
+    let first_scratchpad = words.len();
+    words.extend((SCRATCHPADS..).zip(addresses.chain(sizes)));
     words.extend([
-        (2, meta.handler_mem_addr),
-        (3, meta.handler_mem_size),
-        (COPIED_WORD, her.xfer_size),
         (14, host_high),
         (15, host_low),
         (16, meta.host_mem_size),
-        (ADDRESS_WORD, her.addr),
         (SIZE_WORD, her.size),
     ]);
     assert!(words.len() == WORDS);
 
-    let reads = her.valid && packet.cell_valid && !is_read;
+    let begins = !position.any();
+    let own_cell = if begins { packet.cell } else { held_cell };
+    let reads = her.valid && !is_read && (!begins || packet.cell_valid);
+    held_cell = own_cell;
     if reads {
         position = position + 1;
         if position == WORDS as u64 - 1 {
@@ -77,24 +87,34 @@ fn update() {
             is_read = true;
         }
     }
+    packet.valid = (is_read || position >= TOLD) && !is_told;
     if packet.ready {
-        is_read = false;
+        is_told = true;
     }
-    her.ready = packet.ready;
-    packet.valid = is_read;
+    let is_taken = is_read && (is_told || packet.ready);
+    if is_taken {
+        (is_read, is_told) = (false, false);
+    }
+    her.ready = is_taken;
     packet.queue = her.msgid;
     packet.is_last = her.is_eom;
     packet.has_header = reg(meta.hh_addr.any());
     packet.has_payload = reg(meta.ph_addr.any());
     packet.has_completion = reg(meta.th_addr.any());
 
-    /// The word, and what is added to the address of a scratchpad that exists.
+    /// The word, and what is added to the address of a scratchpad that exists. With few clusters, the last one is shared data.
     let all: Vec<Sig> = words.iter().rev().map(|(_, word)| *word).collect();
     let word = reg(cat_all(&all).at(cat!(position, lit(0, 5)), WORD));
-    let bases = (0..).zip(&scratchpads).map(|(number, [_, size])| {
+    let has_shared = shape.clusters <= SHARED_SCRATCHPAD;
+    let pads = &scratchpads[..if has_shared {
+        SHARED_SCRATCHPAD
+    } else {
+        scratchpads.len()
+    }];
+    let bases = (0..).zip(pads).map(|(number, [_, size])| {
         let base = l1_address(number, L1_SCRATCHPADS);
         (
-            position == number as u64 && size.any(),
+            position == (first_scratchpad + number) as u64 && size.any(),
             constant(lit(u64::from(base >> ALIGNED), WORD - ALIGNED as usize)),
         )
     });
@@ -107,6 +127,6 @@ fn update() {
     let number = first(&numbers[1..], numbers[0].1);
     let (low, high) = word.split_at(ALIGNED as usize);
     writes = reg_reset(reads, false);
-    address = reg(cat!(packet.cell, number));
+    address = reg(cat!(own_cell, number));
     data = cat!(high + base, low);
 }

@@ -10,30 +10,33 @@ pub struct ClusterLoads {
     pub has_room: Wire<Out, bool>,
     /// Home cluster of the next task.
     pub home: Wire<In, { shape.cluster() }>,
-    /// Its cluster, as of two clocks ago.
+    /// Its cluster, as of two clocks ago with two clusters, and four with eight.
     pub cluster: Wire<Out, { shape.cluster() }>,
     /// The task begins there.
     pub begins: Wire<In, bool>,
-    /// A task has ended; not in a clock with `begins`.
+    /// A task has ended; not in a clock with `begins`. Tasks begin and end four clocks apart.
     pub ends: Wire<In, { shape.clusters }>,
     tasks: [Reg<{ load }, Reset>; shape.clusters],
     rooms: Reg<{ shape.clusters }, Reset>,
-    emptiest: Reg<{ shape.cluster() }>,
 }
 
 #[kernel(ClusterLoads, suffix = shape.suffix())]
 fn update() {
-    let (mut least, mut least_at) = (tasks[0], constant(lit(0, shape.cluster())));
-    for (number, tasks) in tasks.iter().enumerate().skip(1) {
-        let is_less = *tasks < least;
-        least_at = if is_less {
-            lit(number as u64, shape.cluster())
-        } else {
-            least_at
-        };
-        least = if is_less { *tasks } else { least };
+    /// The one with the fewest tasks, by a comparison of two in each clock.
+    let numbers = (0..shape.clusters).map(|number| constant(lit(number as u64, shape.cluster())));
+    let mut round: Vec<(Sig, Sig)> = tasks.iter().copied().zip(numbers).collect();
+    while round.len() > 1 {
+        let is_last = round.len() == 2;
+        let less = round.chunks_exact(2).map(|pair| {
+            let ((count, number), (other, its_number)) = (pair[0], pair[1]);
+            let is_less = other < count;
+            let fewest = if is_less { other } else { count };
+            let winner = reg(if is_less { its_number } else { number });
+            (if is_last { fewest } else { reg(fewest) }, winner)
+        });
+        round = less.collect();
     }
-    emptiest = least_at;
+    let emptiest = round[0].1;
     rooms = word_of(tasks.iter().map(|tasks| *tasks != shape.tasks as u64));
     has_room = rooms.any();
     cluster = if rooms[home] { home } else { emptiest };

@@ -1,6 +1,6 @@
 //! Reads the words of tasks and of feedback from the cells, one a clock.
 
-use super::super::{CELL, QUEUE, TASK_ORIGIN, TaskOrigin, WORD};
+use super::super::{CELL, QUEUE, TASK_ORIGIN, TaskOrigin, WORD, message_of};
 use super::{
     ADDRESS_WORD, COPIED_WORD, HANDLER_WORDS, INDEX, ReturnJobIn, SIZE_WORD, SchedulerShape, TaskJobIn,
 };
@@ -82,7 +82,10 @@ fn update() {
     });
     let others = [
         (is(18), home.resize(origin.width)),
-        (is(19), job.queue.resize(origin.width)),
+        (
+            is(19),
+            message_of(job.queue, shape.own_queue()).resize(origin.width),
+        ),
         (ends, from),
     ];
     let clusters = (0..shape.clusters).map(|number| tells && job.cluster == number as u64);

@@ -1,6 +1,6 @@
 //! Memories of the clusters from outside, without simulating any time.
 
-use spinneret_cluster::Program;
+use spinneret_cluster::Segment;
 use spinneret_regmap::pspin::{HANDLER_BASE, HANDLER_BYTES, PROGRAM_BASE, PROGRAM_BYTES};
 use spinneret_sim::model::{Direction, Instance, ModelError, PortHandle};
 use std::collections::BTreeMap;
@@ -45,11 +45,11 @@ impl Memories {
         })
     }
 
-    /// Writes the segments of a program; returns false, and writes nothing, if one is in another memory, or the hardware fails.
+    /// Writes segments; returns false, and writes nothing, if one is in another memory, or the hardware fails.
     /// The rest of a line of program memory becomes 0.
-    pub(super) fn load(&self, dut: &mut Instance, program: &Program) -> bool {
+    pub(super) fn write(&self, dut: &mut Instance, segments: &[Segment]) -> bool {
         let mut lines = BTreeMap::new();
-        for segment in &program.segments {
+        for segment in segments {
             for (address, byte) in (segment.address..).zip(&segment.bytes) {
                 if !PROGRAM.contains(&address) && !HANDLER.contains(&address) {
                     return false;

@@ -1,13 +1,13 @@
 //! The clusters as hardware: application and clusters in one Verilated model.
 //!
 //! ```text
-//!  build.rs --text, ports--> library(): Verilator, once --> libspinneret_nic.so --> Hardware
+//!  build.rs --texts, ports--> library(): Verilator, once --> libspinneret_nic.so --> Hardware
 //!                                                                                      |
 //!  Nic <--ClusterBackend-- RtlBackend <--State-- Observer: outputs, each clock  <------+
 //!                              +------- Memories: a program is loaded at once, lines are read
 //! ```
 //!
-//! The text is in the program, so that an installation needs only Verilator, and that once. [`State`] makes the same events of
+//! The texts, one for each number of clusters, are in the program, so that an installation needs only Verilator, and that once. [`State`] makes the same events of
 //! the outputs that the model of the cluster tells: a task begins with the read of its handler's address, and ends with an
 //! access to the doorbell; its packet and handler are read from the words of the task when the driver gives it.
 //!
@@ -23,61 +23,69 @@ use super::{ClusterBackend, Hardware, Names, NicError};
 use crate::terminal::tell;
 use memories::Memories;
 use observer::Observer;
-use spinneret_cluster::{Config, Event, Profile, Program, TraceEntry};
+use spinneret_cluster::{Config, Event, Profile, Program, Segment, TraceEntry};
 use spinneret_sim::agent::Agent;
 use spinneret_sim::model::{Direction, Instance, Model, ModelError, PortInfo};
 use spinneret_sim::simulation::Simulation;
 use spinneret_verilate::{Port, Progress, SharedModel};
-use state::{HPUS, State};
+use state::{CORES, State};
 use std::cell::RefCell;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
-use std::sync::Once;
 use std::{env, fmt};
 
 include!(concat!(env!("OUT_DIR"), "/whole.rs"));
 
-/// All modules, and the top module with both.
-const TEXT: &str = include_str!(concat!(env!("OUT_DIR"), "/whole.sv"));
+/// The hardware with some number of clusters.
+struct Whole {
+    clusters: usize,
+    /// Name of the top module, and of the model.
+    top: &'static str,
+    /// Hash of all that a library is made of.
+    key: &'static str,
+    /// All modules, and the top module with both.
+    text: &'static str,
+    ports: &'static [PortInfo],
+}
+
 /// Seed of the initial values of registers without a reset.
 const SEED: u64 = 1;
 /// The file that says for which text a library was built.
 const STAMP: &str = "text";
 
-/// The hardware, after its library was built if necessary; with `waves` from a library that can write waveforms.
+/// The hardware with that many clusters, after its library was built if necessary; with `waves` from a library that can write
+/// waveforms.
 ///
 /// # Errors
-/// If Verilator or the compiler is missing or fails.
-pub fn hardware(waves: bool) -> Result<Hardware, NicError> {
-    let library = library(waves)?;
-    let instance = Instance::load(&library, TOP, PORTS.to_vec(), SEED)?;
+/// If there is none with that many, or if Verilator or the compiler is missing or fails.
+pub fn hardware(clusters: usize, waves: bool) -> Result<Hardware, NicError> {
+    let whole = MODELS.iter().find(|whole| whole.clusters == clusters);
+    let whole = whole.ok_or(NicError::NoClusters { clusters })?;
+    let library = library(whole, waves)?;
+    let instance = Instance::load(&library, whole.top, whole.ports.to_vec(), SEED)?;
     Ok(Hardware::new(instance, Names::APPLICATION))
 }
 
 /// The library of the model. All processes build it only once.
-fn library(waves: bool) -> Result<PathBuf, NicError> {
-    let mut folder = folder().into_os_string();
-    if waves {
-        folder.push("-waves");
-    }
-    let folder = PathBuf::from(folder);
-    let library = folder.join(format!("lib{TOP}.so"));
-    let is_built = || fs::read_to_string(folder.join(STAMP)).is_ok_and(|key| key == KEY) && library.is_file();
+fn library(whole: &Whole, waves: bool) -> Result<PathBuf, NicError> {
+    let variant = if waves { "-waves" } else { "" };
+    let folder = folder().join(format!("{}{variant}", whole.top));
+    let library = folder.join(format!("lib{}.so", whole.top));
+    let is_built =
+        || fs::read_to_string(folder.join(STAMP)).is_ok_and(|key| key == whole.key) && library.is_file();
     if is_built() {
         return Ok(library);
     }
     fs::create_dir_all(&folder).map_err(|error| at(&folder, error))?;
-    let mut lock = folder.clone().into_os_string();
-    lock.push(".lock");
-    let lock = PathBuf::from(lock);
+    let lock = folder.with_extension("lock");
     let held = File::create(&lock).map_err(|error| at(&lock, error))?;
     held.lock().map_err(|error| at(&lock, error))?;
     if !is_built() {
-        build(&folder, waves)?;
+        build(whole, &folder, waves)?;
         let stamp = folder.join(STAMP);
-        fs::write(&stamp, KEY).map_err(|error| at(&stamp, error))?;
+        fs::write(&stamp, whole.key).map_err(|error| at(&stamp, error))?;
     }
     Ok(library)
 }
@@ -89,15 +97,13 @@ fn at(path: &Path, error: io::Error) -> NicError {
     }
 }
 
-fn build(folder: &Path, waves: bool) -> Result<(), NicError> {
-    static TOLD: Once = Once::new();
-    TOLD.call_once(|| {
-        tell(format_args!(
-            "building the model of the hardware with its clusters{} in {}: a minute or two, once",
-            if waves { " for waveforms" } else { "" },
-            folder.display()
-        ));
-    });
+fn build(whole: &Whole, folder: &Path, waves: bool) -> Result<(), NicError> {
+    let (top, clusters) = (whole.top, whole.clusters);
+    let purpose = if waves { ", for waveforms" } else { "" };
+    tell(format_args!(
+        "building the model of the hardware with clusters: {clusters}{purpose}, in {}: a minute or two, once",
+        folder.display()
+    ));
     let port = |port: &PortInfo| Port {
         name: port.name.to_owned(),
         input: port.direction == Direction::Input,
@@ -105,10 +111,10 @@ fn build(folder: &Path, waves: bool) -> Result<(), NicError> {
     };
     let shared = SharedModel {
         model: spinneret_verilate::Model {
-            name: TOP.to_owned(),
-            top: TOP.to_owned(),
-            sources: vec![(format!("{TOP}.sv"), TEXT.to_owned())],
-            ports: PORTS.iter().map(port).collect(),
+            name: top.to_owned(),
+            top: top.to_owned(),
+            sources: vec![(format!("{top}.sv"), whole.text.to_owned())],
+            ports: whole.ports.iter().map(port).collect(),
         },
         includes: Vec::new(),
         defines: Vec::new(),
@@ -133,9 +139,9 @@ fn folder() -> PathBuf {
     cache.join(concat!("spinneret/rtl-", env!("CARGO_PKG_VERSION")))
 }
 
-/// The configuration that the hardware has.
-pub(crate) fn shape() -> Config {
-    Config::default()
+/// Whether the hardware can have that many clusters.
+pub(crate) fn has(clusters: usize) -> bool {
+    MODELS.iter().any(|whole| whole.clusters == clusters)
 }
 
 /// The clusters of a [`hardware`].
@@ -150,8 +156,11 @@ impl RtlBackend {
     ///
     /// # Errors
     /// If the design has no such ports.
-    pub fn attach(sim: &mut Simulation<Hardware>) -> Result<Box<dyn ClusterBackend>, ModelError> {
-        let state = Rc::new(RefCell::new(State::default()));
+    pub fn attach(
+        sim: &mut Simulation<Hardware>,
+        clusters: usize,
+    ) -> Result<Box<dyn ClusterBackend>, ModelError> {
+        let state = Rc::new(RefCell::new(State::new(clusters)));
         let observer = Observer::find(sim.dut.instance(), Rc::clone(&state))?;
         sim.attach(Rc::new(RefCell::new(observer)) as Rc<RefCell<dyn Agent>>);
         Ok(Box::new(Self {
@@ -196,7 +205,11 @@ impl ClusterBackend for RtlBackend {
 
     fn load(&mut self, dut: &mut Instance, program: &Program) -> bool {
         self.state.borrow_mut().set_program(program);
-        self.memories.load(dut, program)
+        self.memories.write(dut, &program.segments)
+    }
+
+    fn write(&mut self, dut: &mut Instance, segments: &[Segment]) -> bool {
+        self.memories.write(dut, segments)
     }
 
     fn peek(&self, dut: &mut Instance, address: u32, bytes: u32) -> Option<Vec<u8>> {
@@ -208,7 +221,7 @@ impl ClusterBackend for RtlBackend {
     }
 
     fn shape(&self) -> [u32; 2] {
-        [shape().clusters as u32, shape().hpus as u32]
+        [self.state.borrow().clusters() as u32, CORES as u32]
     }
 
     fn now(&self) -> u64 {
@@ -248,7 +261,8 @@ impl ClusterBackend for RtlBackend {
     }
 
     fn enable_profile(&mut self) {
-        self.state.borrow_mut().profile = Some(Profile::new(HPUS));
+        let mut state = self.state.borrow_mut();
+        state.profile = Some(Profile::new(state.hpus()));
     }
 
     fn profile(&self) -> Option<Profile> {

@@ -9,11 +9,9 @@ use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::rc::Rc;
 
-/// Pipelines of all clusters, and of each.
-const ALL_PIPELINES: usize = 4;
+/// Pipelines of a cluster.
 const PIPELINES: usize = 2;
 const THREADS: usize = 4;
-const CLUSTERS: usize = 2;
 /// Bytes of a beat.
 const BEAT: usize = 64;
 
@@ -34,10 +32,10 @@ pub(super) struct Observer {
     /// A command is done, and its number.
     sent: [PortHandle; 2],
     buffer: PacketBuffer,
-    clusters: [ClusterProbes; CLUSTERS],
-    pipelines: [PipelineProbes; ALL_PIPELINES],
+    clusters: Vec<ClusterProbes>,
+    pipelines: Vec<PipelineProbes>,
     /// Accesses of the clock before.
-    last: [Option<Access>; CLUSTERS],
+    last: Vec<Option<Access>>,
 }
 
 /// Outputs of a cluster's driver.
@@ -73,14 +71,9 @@ impl Observer {
     pub(super) fn find(dut: &Instance, state: Rc<RefCell<State>>) -> Result<Self, ModelError> {
         let output = |name: &str| dut.port(name, Direction::Output);
         let outputs = [Direction::Output; 2];
-        let mut clusters = Vec::new();
-        for cluster in 0..CLUSTERS {
-            clusters.push(ClusterProbes::find(dut, cluster)?);
-        }
-        let mut pipelines = Vec::new();
-        for pipeline in 0..ALL_PIPELINES {
-            pipelines.push(PipelineProbes::find(dut, pipeline)?);
-        }
+        let number = state.borrow().clusters();
+        let clusters = (0..number).map(|cluster| ClusterProbes::find(dut, cluster));
+        let pipelines = (0..number * PIPELINES).map(|pipeline| PipelineProbes::find(dut, pipeline));
         Ok(Self {
             state,
             reset_n: output("cluster_rstn")?,
@@ -95,19 +88,19 @@ impl Observer {
             send: Channel::find(dut, "nic_cmd_req", ["id", "src_addr", "length"], outputs)?,
             sent: [output("nic_cmd_resp_valid")?, output("nic_cmd_resp_id")?],
             buffer: PacketBuffer::find(dut)?,
-            clusters: clusters.try_into().unwrap_or_else(|_| unreachable!("one each")),
-            pipelines: pipelines.try_into().unwrap_or_else(|_| unreachable!("one each")),
-            last: [None; CLUSTERS],
+            clusters: clusters.collect::<Result<_, _>>()?,
+            pipelines: pipelines.collect::<Result<_, _>>()?,
+            last: vec![None; number],
         })
     }
 
     /// HPUs that wait for a task, or do not run: a bit each.
-    fn idle(&self, dut: &Instance) -> u32 {
-        let fetch = dut.value(self.fetch) as u32;
+    fn idle(&self, dut: &Instance) -> u64 {
+        let fetch = dut.value(self.fetch) as u64;
         let cluster = (1 << CORES) - 1;
-        let held = (0..CLUSTERS).filter(|number| fetch >> number & 1 == 0);
+        let held = (0..self.clusters.len()).filter(|number| fetch >> number & 1 == 0);
         let held = held.fold(0, |bits, number| bits | cluster << (number * CORES));
-        dut.value(self.idle) as u32 | held
+        dut.value(self.idle) as u64 | held
     }
 
     fn sample_ports(&mut self, dut: &Instance, state: &mut State) {
@@ -178,12 +171,12 @@ impl Agent for Observer {
         state.now += 1;
         if !dut.is_high(self.reset_n) {
             state.reset();
-            self.last = [None; CLUSTERS];
+            self.last.fill(None);
             self.buffer.reset();
             return Ok(());
         }
         state.idle = self.idle(dut);
-        state.asked = dut.value(self.asked) as u32;
+        state.asked = dut.value(self.asked) as u64;
         state.instructions = dut.value(self.instructions) as u64;
         state.printed = dut.value(self.printed) as u64;
         for (probes, last) in self.clusters.iter().zip(&mut self.last) {

@@ -10,11 +10,8 @@ use spinneret_regmap::MAX_FRAME;
 use spinneret_regmap::pspin::{DMA_BASE, DRIVER_BASE, TERMINATE, dma, driver};
 use std::collections::HashMap;
 
-/// HPUs of a cluster, and of all.
+/// HPUs of a cluster.
 pub(super) const CORES: usize = 8;
-pub(super) const HPUS: usize = 16;
-/// All HPUs, a bit each.
-const ALL: u32 = (1 << HPUS) - 1;
 /// Commands that an HPU can have under way.
 pub(super) const COMMANDS: usize = 4;
 /// An HPU has stopped after this many traps outside of handlers without a task in between, as in the model.
@@ -23,7 +20,7 @@ const TRAPS_OUTSIDE: u32 = 8;
 const SLOT_CLOCKS: u64 = 4;
 
 /// State of the clusters. Counts survive a reset of the clusters.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct State {
     /// Clocks.
     pub(super) now: u64,
@@ -37,11 +34,11 @@ pub(super) struct State {
     pub(super) trace: Option<Vec<TraceEntry>>,
     pub(super) profile: Option<Profile>,
     /// HPUs that wait for a task, and those that have asked for one since the clusters' reset: a bit each.
-    pub(super) idle: u32,
-    pub(super) asked: u32,
+    pub(super) idle: u64,
+    pub(super) asked: u64,
     /// Packets inside, by their address.
     packets: HashMap<u32, Packet>,
-    hpus: [Hpu; HPUS],
+    hpus: Vec<Hpu>,
     program: Option<Program>,
 }
 
@@ -136,6 +133,40 @@ fn command(number: u32) -> CommandId {
 }
 
 impl State {
+    pub(super) fn new(clusters: usize) -> Self {
+        Self {
+            now: 0,
+            hers: 0,
+            instructions: 0,
+            printed: 0,
+            progress: 0,
+            refused: 0,
+            events: Vec::new(),
+            trace: None,
+            profile: None,
+            idle: 0,
+            asked: 0,
+            packets: HashMap::new(),
+            hpus: vec![Hpu::default(); clusters * CORES],
+            program: None,
+        }
+    }
+
+    /// The number of HPUs.
+    pub(super) fn hpus(&self) -> usize {
+        self.hpus.len()
+    }
+
+    /// The number of clusters.
+    pub(super) fn clusters(&self) -> usize {
+        self.hpus() / CORES
+    }
+
+    /// All HPUs, a bit each.
+    fn all(&self) -> u64 {
+        u64::MAX >> (u64::BITS as usize - self.hpus())
+    }
+
     /// Sets the program that is loaded, for the instructions of traps.
     pub(super) fn set_program(&mut self, program: &Program) {
         self.program = Some(program.clone());
@@ -147,7 +178,7 @@ impl State {
         self.hers = 0;
         self.packets.clear();
         self.asked = 0;
-        self.idle = ALL;
+        self.idle = self.all();
         for hpu in &mut self.hpus {
             *hpu = Hpu {
                 busy: hpu.busy + hpu.running(now),
@@ -446,14 +477,14 @@ impl State {
     pub(super) fn is_idle(&self) -> bool {
         let has_stopped = self.hpus.iter().enumerate();
         let stopped = has_stopped.fold(0, |bits, (hpu, state)| {
-            bits | u32::from(state.has_stopped()) << hpu
+            bits | u64::from(state.has_stopped()) << hpu
         });
-        self.packets.is_empty() && (self.idle | stopped) == ALL
+        self.packets.is_empty() && (self.idle | stopped) == self.all()
     }
 
     /// The number of HPUs that have not asked for a task.
     pub(super) fn starting(&self) -> usize {
-        HPUS - self.asked.count_ones() as usize
+        self.hpus() - self.asked.count_ones() as usize
     }
 
     /// Packets inside: those that fit a small slot, and larger ones.

@@ -198,6 +198,7 @@ pub(crate) fn run(program: &Program, packets: &[Vec<u8>], recorder: &mut Recorde
             size,
             copied: size,
             meta,
+            ..Her::default()
         });
         pass(&mut cluster, recorder, 40_000);
     }
