@@ -1,6 +1,5 @@
 //! The configuration of a simulated NIC.
 
-use super::{Hardware, NicError, rtl};
 use clap::ValueEnum;
 use spinneret_cluster::Config;
 
@@ -72,17 +71,6 @@ impl NicConfig {
                 cluster_ps: config.core_ps,
                 ..config
             },
-        }
-    }
-
-    /// The hardware that is simulated; that of [`Backend::Rtl`] is built when it is first used.
-    ///
-    /// # Errors
-    /// If it cannot be built.
-    pub(super) fn hardware(&self) -> Result<Hardware, NicError> {
-        match self.backend {
-            Backend::Model | Backend::Own => Ok(Hardware::application()),
-            Backend::Rtl => rtl::hardware(self.cluster.clusters, self.waves),
         }
     }
 

@@ -1,6 +1,6 @@
 //! The simulated hardware of a NIC, and its waveforms.
 
-use super::{Nic, NicConfig, NicError};
+use super::{Nic, NicError};
 use crate::models::SpinneretApp;
 use spinneret_cluster::task::Task;
 use spinneret_cluster::{Cluster, Event, HpuId, Profile, Program, Segment, TraceEntry};
@@ -107,13 +107,17 @@ pub struct WaveRequest {
     pub window_ps: Range<u64>,
 }
 
-/// Resolves the name of an instance or signal below the application, or the clusters, for waveforms. `None` if there is none
-/// of that name.
+/// Resolves the name of an instance or signal below the application, or the clusters, for waveforms of the hardware that `make`
+/// returns. `None` if there is none of that name.
 ///
 /// # Errors
-/// If no waveform can be written to the path.
-pub fn find_scope(config: &NicConfig, name: &str, path: &Path) -> Result<Option<String>, NicError> {
-    let model = config.hardware()?.instance().name();
+/// If there is no hardware, or no waveform can be written to the path.
+pub fn find_scope(
+    make: impl Fn() -> Result<Hardware, NicError>,
+    name: &str,
+    path: &Path,
+) -> Result<Option<String>, NicError> {
+    let model = make()?.instance().name();
     // The application is the top module, or below one with the clusters.
     for top in [
         format!("TOP.{model}.app."),
@@ -121,7 +125,7 @@ pub fn find_scope(config: &NicConfig, name: &str, path: &Path) -> Result<Option<
         String::new(),
     ] {
         let scope = format!("{top}{name}");
-        let mut hardware = config.hardware()?;
+        let mut hardware = make()?;
         match hardware.instance_mut().trace_part_to(path, Some(&scope)) {
             Ok(()) => return Ok(Some(scope)),
             Err(ModelError::NoScope { .. }) => {}

@@ -127,7 +127,7 @@ fn window(from: Option<Ps>, until: Option<Ps>) -> Result<Range<Ps>> {
 
 /// The instance or signal of this name.
 fn found(config: &NicConfig, name: &str, file: &ForeignFile) -> Result<String> {
-    match find_scope(config, name, &file.path()) {
+    match find_scope(|| config.hardware(), name, &file.path()) {
         Ok(Some(scope)) => Ok(scope),
         Ok(None) => bail!(
             "--wave-scope {name}: no such instance or signal in the hardware; use names of the generated Verilog inside \
