@@ -1,11 +1,24 @@
 //! The cluster of a NIC: programs, memory, and observation by reports and debuggers.
 
-use super::{ClusterBackend, Nic};
+use super::{Backend, ClusterBackend, Hardware, Nic, NicConfig, NicError, rtl};
 use spinneret_cluster::{Debugger, Event, Program, Segment, TraceEntry};
 use spinneret_sim::model::Model as _;
 
 /// Programs that are kept until a report takes them; without one the oldest are forgotten.
 const KEPT_PROGRAMS: usize = 32;
+
+impl NicConfig {
+    /// The hardware that is simulated; that of [`Backend::Rtl`] is built when it is first used.
+    ///
+    /// # Errors
+    /// If it cannot be built.
+    pub(crate) fn hardware(&self) -> Result<Hardware, NicError> {
+        match self.backend {
+            Backend::Model | Backend::Own => Ok(Hardware::application()),
+            Backend::Rtl => rtl::hardware(self.cluster.clusters, self.waves),
+        }
+    }
+}
 
 impl Nic {
     /// The cluster.

@@ -469,19 +469,6 @@ impl Nic {
     }
 }
 
-impl NicConfig {
-    /// The hardware that is simulated; that of [`Backend::Rtl`] is built when it is first used.
-    ///
-    /// # Errors
-    /// If it cannot be built.
-    pub(crate) fn hardware(&self) -> Result<Hardware, NicError> {
-        match self.backend {
-            Backend::Model | Backend::Own => Ok(Hardware::application()),
-            Backend::Rtl => rtl::hardware(self.cluster.clusters, self.waves),
-        }
-    }
-}
-
 /// Corundum's DMA at the RAM inside the application.
 fn attach_dma(
     sim: &mut Simulation<Hardware>,

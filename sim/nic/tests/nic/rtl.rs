@@ -90,7 +90,7 @@ fn more_clusters_run_the_same_programs() {
     let elf = ok(spinneret_nic::run::program(folder.path(), 2));
     let rules = folder.path().join("rules.toml").display().to_string();
     for clusters in ["1", "4", "8"] {
-        let [model, rtl] = CLUSTERS.map(|which| {
+        let [model, rtl] = ["model", "rtl"].map(|which| {
             let wire = folder.path().join(format!("{which}-wire"));
             let out = wire.display().to_string();
             let arguments = [
