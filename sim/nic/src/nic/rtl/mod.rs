@@ -23,7 +23,7 @@ use super::{ClusterBackend, Hardware, Names, NicError};
 use crate::terminal::tell;
 use memories::Memories;
 use observer::Observer;
-use spinneret_cluster::{Config, Event, Profile, Program, Segment, TraceEntry};
+use spinneret_cluster::{Event, Profile, Program, Segment, TraceEntry};
 use spinneret_sim::agent::Agent;
 use spinneret_sim::model::{Direction, Instance, Model, ModelError, PortInfo};
 use spinneret_sim::simulation::Simulation;
