@@ -15,16 +15,40 @@ pub struct Device {
     pub rows_of_slr: u8,
     /// SLRs.
     pub slrs: u8,
+    /// Resources of the whole device.
+    pub resources: DeviceResources,
 }
 
-/// The VU9P of VCU1525 and Alveo U200. Its three SLRs have a third of its resources each (DS890: 1,182,240 LUT, 2,160 block
-/// RAMs, 960 UltraRAMs, 6,840 DSP slices; that is 12 columns of block RAM and 19 of DSP slices in 15 rows). The constraints of
+/// Resources of a device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct DeviceResources {
+    /// LUTs.
+    pub lut: u32,
+    /// Flip-flops.
+    pub ff: u32,
+    /// Block RAMs of 36 kbit.
+    pub bram: u32,
+    /// UltraRAMs.
+    pub uram: u32,
+    /// DSP slices.
+    pub dsp: u32,
+}
+
+/// The VU9P of VCU1525 and Alveo U200. Its three SLRs have a third of its resources each (DS890), which are 12 columns of block RAM and 19
+/// of DSP slices in 15 rows. The constraints of
 /// Corundum and FPsPIN for these cards name the same grid: `CLOCKREGION_X4Y5:CLOCKREGION_X5Y8` in SLR1 for PCI Express,
 /// `CLOCKREGION_X0Y10:CLOCKREGION_X0Y14` in SLR2 for Ethernet.
 pub const VU9P: Device = Device {
     columns: 6,
     rows_of_slr: 5,
     slrs: 3,
+    resources: DeviceResources {
+        lut: 1_182_240,
+        ff: 2_364_480,
+        bram: 2160,
+        uram: 960,
+        dsp: 6840,
+    },
 };
 
 impl Device {

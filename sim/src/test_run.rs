@@ -10,7 +10,8 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::{env, fs, thread};
 
-/// The environment variable that asks for the waveforms of all tests when it is `1`.
+/// The environment variable that asks for the waveforms of all tests: `1` for those of all signals, as FST, and `ports` for those of
+/// the ports alone, as VCD.
 pub const WAVES_VARIABLE: &str = "SPINNERET_WAVES";
 
 /// Number of cycles before the failure that the waveform shows.
@@ -29,7 +30,8 @@ pub struct TestRun {
 ///
 /// All random choices depend on the default seed or on `SPINNERET_SEED`. When the test fails, it runs once more and
 /// writes the cycles before the failure to `target/waves/<name>.fst` (the second simulation of the test to
-/// `<name>.2.fst`, and so on). `SPINNERET_WAVES=1` records everything in the first run.
+/// `<name>.2.fst`, and so on). `SPINNERET_WAVES=1` records everything in the first run, and `SPINNERET_WAVES=ports` the
+/// [ports](Simulation::trace_ports) in `<name>.vcd`.
 ///
 /// ```no_run
 /// # use spinneret_sim::model::Model;
@@ -64,17 +66,20 @@ pub fn run_test(default_seed: u64, test: impl Fn(&mut TestRun)) {
 /// As [`run_test`].
 pub fn run_named(name: &str, default_seed: u64, test: impl Fn(&mut TestRun)) {
     let seed = Seed::from_env_or(default_seed).unwrap_or_else(|error| panic!("{error}"));
-    let always = env::var_os(WAVES_VARIABLE).is_some_and(|value| value == "1");
-    let waves = if always { Waves::All } else { Waves::None };
+    let waves = match env::var_os(WAVES_VARIABLE) {
+        Some(value) if value == "1" => Waves::All,
+        Some(value) if value == "ports" => Waves::Ports,
+        _ => Waves::None,
+    };
+    let has_all = waves == Waves::All;
     let first = attempt(TestRun::new(name, seed, waves), &test);
     let Err(failure) = first.outcome else {
         first.run.print_waves();
         return;
     };
     eprintln!("{name} failed: reproduce with {}={seed}", seed::VARIABLE);
-    if always {
-        first.run.print_waves();
-    } else {
+    first.run.print_waves();
+    if !has_all {
         record(first.run, &test);
     }
     panic::resume_unwind(failure);
@@ -111,16 +116,19 @@ impl TestRun {
     fn add<M: Model>(&mut self, mut simulation: Simulation<M>) -> Simulation<M> {
         simulation.set_seed(self.seed);
         let index = self.simulations.len();
-        let wave = self
-            .waves
-            .first_cycle(index)
-            .map(|cycle| (cycle, self.wave_path(index)));
-        if let Some((cycle, path)) = &wave {
+        let wave = self.waves.extension().map(|extension| {
+            let path = self.wave_path(index, extension);
             // Starting the waveform reports a missing directory.
             let _ = path.parent().map(fs::create_dir_all);
-            simulation.trace_from(*cycle, path.clone());
+            path
+        });
+        match (&wave, self.waves.first_cycle(index)) {
+            (Some(path), Some(cycle)) => simulation.trace_from(cycle, path.clone()),
+            (Some(path), None) => simulation
+                .trace_ports(path)
+                .unwrap_or_else(|error| panic!("cannot write {}: {error}", path.display())),
+            (None, _) => {}
         }
-        let wave = wave.map(|(_, path)| path);
         self.simulations.push(Started {
             model: M::NAME,
             progress: simulation.progress(),
@@ -139,10 +147,10 @@ impl TestRun {
         self.seed.rng(name)
     }
 
-    fn wave_path(&self, index: usize) -> PathBuf {
+    fn wave_path(&self, index: usize, extension: &str) -> PathBuf {
         match index {
-            0 => waveform_path(&self.name),
-            _ => waveform_path(&format!("{}.{}", self.name, index + 1)),
+            0 => waveform_path(&self.name, extension),
+            _ => waveform_path(&format!("{}.{}", self.name, index + 1), extension),
         }
     }
 
@@ -185,18 +193,30 @@ struct Started {
 }
 
 /// Which cycles are recorded.
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq)]
 enum Waves {
     None,
     All,
+    /// All, of the ports alone.
+    Ports,
     /// For each simulation, from that cycle on.
     From(Vec<u64>),
 }
 
 impl Waves {
-    fn first_cycle(&self, simulation: usize) -> Option<u64> {
+    /// The extension of the files, if there are any.
+    fn extension(&self) -> Option<&'static str> {
         match self {
             Self::None => None,
+            Self::Ports => Some("vcd"),
+            Self::All | Self::From(_) => Some("fst"),
+        }
+    }
+
+    /// The cycle from which on all signals are recorded, if they are.
+    fn first_cycle(&self, simulation: usize) -> Option<u64> {
+        match self {
+            Self::None | Self::Ports => None,
             Self::All => Some(0),
             Self::From(cycles) => Some(cycles.get(simulation).copied().unwrap_or(0)),
         }
@@ -237,7 +257,7 @@ fn record(failed: TestRun, test: &impl Fn(&mut TestRun)) {
 }
 
 /// The file for a waveform of that name, in the folder `waves` of Cargo's target directory.
-fn waveform_path(name: &str) -> PathBuf {
+fn waveform_path(name: &str, extension: &str) -> PathBuf {
     let plain = |c: char| {
         if c.is_ascii_alphanumeric() || "-_.".contains(c) {
             c
@@ -246,7 +266,7 @@ fn waveform_path(name: &str) -> PathBuf {
         }
     };
     let file: String = name.chars().map(plain).collect();
-    target_dir().join("waves").join(file + ".fst")
+    target_dir().join("waves").join(format!("{file}.{extension}"))
 }
 
 /// Cargo's target directory, which contains the running test; `target` here if the test was moved elsewhere.

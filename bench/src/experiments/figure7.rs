@@ -195,7 +195,7 @@ pub fn read(csv: &str) -> Result<Vec<RoundTrip>, usize> {
 
 /// All points; without the right to make interfaces, those of the host alone are left out.
 fn measure(clusters: Clusters) -> Result<Vec<RoundTrip>> {
-    // No cluster has a part in the host's round trips, so they are measured beside the model only.
+    // No cluster has a part in the host's round trips, so they are measured with the model only.
     let stack = (clusters.0 == Backend::Model)
         .then(|| {
             Stack::open().inspect_err(|error| {
@@ -317,7 +317,7 @@ fn panel(protocol: Protocol, trips: &[RoundTrip], model: &[RoundTrip], clusters:
             });
         }
         let line = Style::line(color);
-        // What the host takes alone has no clusters in it.
+        // The host's own round trips do not depend on the clusters.
         let (other, drawn) = match mode {
             Mode::Host => ("here".to_owned(), line.with(shape)),
             _ => (Clusters(Backend::Model).name().to_owned(), modelled(line)),

@@ -174,7 +174,7 @@ fn row(first: &[String], done: &Transferred) -> Vec<String> {
     [first, &transfer].concat()
 }
 
-/// Throughput over the size of the file, a line for each window, and the model's beside it.
+/// Throughput over the size of the file, a line for each window, and the model's.
 fn panel(points: &[Point], model: &[Point], clusters: Clusters) -> Panel {
     let mut windows: Vec<u16> = points.iter().map(|point| point.window).collect();
     windows.sort_unstable();

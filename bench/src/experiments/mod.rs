@@ -132,7 +132,7 @@ impl Clusters {
     }
 }
 
-/// A thin dashed line without marks: the model beside the hardware.
+/// A thin dashed line without marks: the model, in pictures of the hardware.
 fn modelled(style: Style) -> Style {
     Style {
         shape: None,

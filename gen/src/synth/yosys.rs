@@ -76,6 +76,11 @@ impl Folder {
         &self.blocks
     }
 
+    /// Paths of its modules' files, in the order of the file list.
+    pub fn files(&self) -> &[String] {
+        &self.files
+    }
+
     /// The blocks of these names, or all if no name is given; in the order of the file list.
     ///
     /// # Errors

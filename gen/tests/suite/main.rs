@@ -9,6 +9,7 @@ mod request;
 mod store;
 mod support;
 mod synth;
+mod table3;
 mod trees;
 
 /// The wording of all refusals, in `snapshots/suite__refusals.snap`.

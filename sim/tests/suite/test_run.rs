@@ -185,6 +185,26 @@ fn the_environment_asks_for_waveforms() {
 }
 
 #[test]
+fn the_environment_asks_for_waveforms_of_the_ports() {
+    let ports = [("SPINNERET_WAVES", "ports")];
+    let (passed, stderr) = run_alone("writes_a_waveform_on_request", &ports);
+    let path = wave("draws_a_waveform").with_extension("vcd");
+    assert!(passed, "{stderr}");
+    assert_contains(&stderr, &format!("the waveform is in {}\n", path.display()));
+    let text = fs::read_to_string(path).expect("the waveform was written");
+    assert_contains(&text, "$scope module fixture_slice $end");
+    assert!(
+        text.lines().filter(|line| line.starts_with('#')).count() >= 10,
+        "{text}"
+    );
+    // A test that fails has both waveforms.
+    let (_, stderr) = run_alone("a_test_that_fails_leaves_a_waveform", &ports);
+    for path in [wave("breaks_a_rule").with_extension("vcd"), wave("breaks_a_rule")] {
+        assert_contains(&stderr, &format!("the waveform is in {}\n", path.display()));
+    }
+}
+
+#[test]
 fn writes_a_waveform_on_request() {
     run_named("draws_a_waveform", 1, |run| {
         let mut sim = run.simulation::<FixtureSlice>();

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use spinneret_mpi::Layout;
 use spinneret_mpi_sys::{Library, Mpi};
 use spinneret_nic::mpi::{Exchange, HostLatencies, Multiplication, Overlapped, PaperType, overlap};
-use spinneret_nic::nic::NicConfig;
+use spinneret_nic::nic::{Backend, NicConfig};
 use spinneret_table::bench::write;
 use spinneret_table::figures;
 use std::fmt;
@@ -214,9 +214,13 @@ pub(super) fn run(out: &Path, clusters: Clusters, arguments: &Figure10) -> Resul
     })?;
     let mut points = all.into_inner().unwrap_or_else(PoisonError::into_inner);
     points.sort_by_key(|Point { spec, .. }| (spec.kind.name(), spec.window, spec.messages, spec.elements));
-    let unpackings = measure_all_mpis(|compiler, why| {
-        eprintln!("without what the MPI of {compiler} takes to unpack here: {why}");
-    })?;
+    // Unpacking does not depend on the clusters, so it is measured with the model only.
+    let unpackings = match clusters.0 {
+        Backend::Rtl => Vec::new(),
+        Backend::Model => measure_all_mpis(|compiler, why| {
+            eprintln!("without what the MPI of {compiler} takes to unpack here: {why}");
+        })?,
+    };
     for unpacking in &unpackings {
         show_unpacking(unpacking);
     }

@@ -34,6 +34,11 @@ const IMPORTS_FILE: &str = "spinneret_cluster_imports.sv";
 const CONSTRAINTS: &str = "constraints";
 /// File of the constraints of clock crossings.
 const CROSSINGS_FILE: &str = "spinneret_crossings.xdc";
+/// Folder of the overlay, which stands for `fpga/` of Corundum.
+const OVERLAY: &str = "fpga";
+/// Instance path of the application block in Corundum, the same on all cards.
+/// Not by the name of the module: Vivado gives modules with parameters other names.
+const APP_BLOCK: &str = "core_inst/core_inst/core_pcie_inst/core_inst/app.app_block_inst";
 /// Frequency of PsPIN and its stand-in unless another one is asked for: that of FPsPIN, in Hz.
 const PSPIN_HZ: u64 = 40_000_000;
 

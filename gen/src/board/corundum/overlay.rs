@@ -9,18 +9,11 @@
 //!  OUT/fpga/reference_*.tcl what Vivado does before it places and after it has routed, with OUT/fpga/reference.dcp
 //! ```
 
-use super::base_name;
 use super::checkout::{Checkout, INCLUDE, PARAMETERS};
 use super::pspin::{DEFINES, Pspin};
 use super::regions::{HOOKS, REGIONS, hooks};
+use super::{APP_BLOCK, OVERLAY, base_name};
 use crate::render::{File, HASH_HEADER};
-
-/// Folder of the overlay, which stands for `fpga/` of Corundum.
-pub(super) const FOLDER: &str = "fpga";
-
-/// Instance path of the application block in Corundum, the same on all cards.
-/// Not by the name of the module: Vivado gives modules with parameters other names.
-pub(super) const APP_BLOCK: &str = "core_inst/core_inst/core_pcie_inst/core_inst/app.app_block_inst";
 
 /// Inputs of the overlay.
 #[derive(Clone, Copy, Debug)]
@@ -41,7 +34,7 @@ impl Overlay<'_> {
     /// The files of the overlay.
     pub(super) fn files(self) -> Vec<File> {
         let file = |name: &str, text| File {
-            name: format!("{FOLDER}/{name}"),
+            name: format!("{OVERLAY}/{name}"),
             text,
         };
         let own = [

@@ -1,6 +1,6 @@
 //! Placement: a region for each cluster, and the hooks of Vivado's incremental implementation.
 
-use super::overlay::{APP_BLOCK, FOLDER};
+use super::{APP_BLOCK, OVERLAY};
 use crate::render::{File, HASH_HEADER};
 use spinneret_bsp::Board;
 use spinneret_bsp::floor_plan::FloorPlan;
@@ -8,7 +8,7 @@ use spinneret_hdl::app::Cluster;
 
 /// Path of the regions below the output directory.
 pub(super) const REGIONS: &str = "constraints/spinneret_regions.xdc";
-/// Scripts of an implementation run, in [`FOLDER`], with the step and the place where Vivado reads them.
+/// Scripts of an implementation run, in [`OVERLAY`], with the step and the place where Vivado reads them.
 pub(super) const HOOKS: [(&str, &str); 2] = [
     ("STEPS.PLACE_DESIGN.TCL.PRE", "reference_read.tcl"),
     ("STEPS.ROUTE_DESIGN.TCL.POST", "reference_write.tcl"),
@@ -75,7 +75,7 @@ pub(super) fn regions(board: &Board, cluster: Cluster) -> Option<File> {
 /// The scripts of the incremental implementation, in the order of [`HOOKS`]: the routed design that met its timing last is the
 /// reference of the next run (UG904, "Using Incremental Implementation").
 pub(super) fn hooks() -> [File; 2] {
-    let [read, write] = HOOKS.map(|(_, name)| format!("{FOLDER}/{name}"));
+    let [read, write] = HOOKS.map(|(_, name)| format!("{OVERLAY}/{name}"));
     let start =
         "set spinneret_reference [file join [file dirname [file normalize [info script]]] reference.dcp]\n";
     [
@@ -84,7 +84,7 @@ pub(super) fn hooks() -> [File; 2] {
             text: format!(
                 "{HASH_HEADER}
 # Vivado reads this before it places: reuses placement and routing of the reference, if there is one.
-# Remove reference.dcp to place everything anew.
+# Remove reference.dcp to place everything from the start.
 {start}if {{[file exists $spinneret_reference]}} {{
     puts \"spinneret: incremental implementation from $spinneret_reference\"
     read_checkpoint -incremental $spinneret_reference
