@@ -124,7 +124,7 @@ fn every_offset_is_found_once_and_holes_are_not_found() {
     let public = 2 + 1 + 2 + 1 + 2 + 1 + 4 + 4 * 16 + 1 + 4 + 19 * 4;
     assert_eq!(
         words,
-        public + 1 + 1 + 17 + 7 + 15 + 15 + 4 + 16 + 1 + 4 * 4 + 1 + 4 + 21
+        public + 1 + 1 + 21 + 7 + 15 + 15 + 4 + 16 + 1 + 4 * 4 + 1 + 2 * 4 + 4 + 21
     );
     for hole in [
         0x0010,
