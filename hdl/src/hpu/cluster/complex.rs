@@ -8,7 +8,7 @@
 //!                                               |   v     v                    v
 //!  ni_slave, no_slave, host_slave ==lines==> LineCrossbar ==> LineMemory: handler memory, packet buffer
 //!                       +==> ProgramWriter ==> pipelines
-//!                       +==> ContextRegisters ==> weights, budgets
+//!                       +==> ContextRegisters ==> weights, budgets, rates
 //! ```
 //!
 //! # Contract
@@ -23,9 +23,9 @@
 
 use super::{
     COMMAND_ID, ContextRegisters, ContextShape, CrossbarShape, HANDLER_LINE, HOST_ADDRESS, HOST_PORT,
-    HostCopier, HpuCluster, LINE_DATA, LineCrossbar, LineMemory, LineMemoryShape, LineReader, LineWriter,
-    MESSAGE_ID, MessageScheduler, PACKET_LINE, PIPELINES, ProgramWriter, READ_CLOCKS, SLAVE, SchedulerShape,
-    WORD, WordServer,
+    HostCopier, HostShape, HpuCluster, LINE_DATA, LineCrossbar, LineMemory, LineMemoryShape, LineReader,
+    LineWriter, MESSAGE_ID, MessageScheduler, PACKET_LINE, PIPELINES, ProgramWriter, READ_CLOCKS, SLAVE,
+    SchedulerShape, WORD, WordServer,
 };
 use crate::app::stub::SIDED;
 use crate::axi::{AxiMaster, AxiTarget, PSPIN_WRAP};
@@ -127,7 +127,16 @@ pub struct HpuComplex {
     #[new(HpuCluster::new(shape.clusters)?)]
     clusters: [HpuCluster; shape.clusters],
     words: WordServer<{ shape.clusters }>,
-    copies: Checked<HostCopier<{ shape.clusters }>>,
+    copies: Checked<
+        HostCopier<
+            {
+                HostShape {
+                    clusters: shape.clusters,
+                    contexts: ContextShape::NIC,
+                }
+            },
+        >,
+    >,
     crossbar: LineCrossbar<{ shape.crossbar() }>,
     handler: LineMemory<
         {
@@ -186,6 +195,11 @@ fn update() {
     contexts.read = host_reads.read;
     program.s = contexts.m_write;
     scheduler.weight = contexts.weight;
+    copies.weight = contexts.weight;
+    copies.rate = contexts.rate;
+    for (port, counter) in contexts.bytes.iter().zip(&copies.bytes) {
+        *port = *counter;
+    }
     contexts.totals = scheduler.totals;
     crossbar.write[WORDS] = words.write;
     crossbar.write[NETWORK] = packets_in.write;

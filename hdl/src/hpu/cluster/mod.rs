@@ -29,7 +29,10 @@ pub use copier::{LONGEST, LineCopier, LineStore};
 pub use crossbar::{CrossbarShape, LineCrossbar, LineDecoder, LineReturn, LineTurn};
 pub use driver::ClusterDriver;
 pub(crate) use host::ENTRY as HOST_COPIER;
-pub use host::{HOST_PORT, HostBursts, HostCopier, HostIntake, HostReads, HostWrites};
+pub use host::{
+    BURST, ContextQueues, CopyJob, HOST_PORT, HostCopier, HostIntake, HostReads, HostShape, HostWrites, PART,
+    PartFields, QueueShape, Traffic, WordsJob,
+};
 pub(crate) use hpu_cluster::ENTRY as CLUSTER;
 pub use hpu_cluster::HpuCluster;
 pub use hpu_port::HpuPort;
@@ -66,6 +69,7 @@ pub(crate) const SIMULATED: &[Variant] = &[
     context_registers::ENTRY.variant("context_registers", ""),
     COPIER.variant("line_copier", ""),
     HOST_COPIER.variant("host_copier", ""),
+    HOST_COPIER.variant("host_copier_tenants", "contexts=8"),
     SERVER.variant("word_server", ""),
     SERVER.variant("word_server_single", "clusters=1"),
     scheduler::SIMULATED[0],
