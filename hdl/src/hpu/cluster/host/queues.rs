@@ -172,7 +172,7 @@ pub struct ContextQueues {
     pub whose: Wire<In, { note.width }>,
     /// It: a [`CopyJob`], a [`WordsJob`] or the words of a packet's command.
     pub work: Wire<In, { job }>,
-    /// What leaves: [`PartFields`], {[`NoteFields`], words}, or {id, packet}.
+    /// The next part or command: [`PartFields`], {[`NoteFields`], words}, or {id, packet}.
     pub m: StreamOut<{ shape.output() }>,
     /// Weights.
     pub weight: ContextSettingIn<{ context }, { WEIGHT }>,
