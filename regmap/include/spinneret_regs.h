@@ -138,6 +138,10 @@
 /* ingress.small_peak (r): Most small slots that were in use at once. */
 #define SPINNERET_INGRESS_SMALL_PEAK_OFFSET 0x1140u
 #define SPINNERET_INGRESS_SMALL_PEAK_BITS 0xffffffffu
+/* ingress.dropped_bound (r): Packets of the context that were dropped because it was at its bound of slots (`slots.bound`). */
+#define SPINNERET_INGRESS_DROPPED_BOUND_OFFSET 0x1144u
+#define SPINNERET_INGRESS_DROPPED_BOUND_COUNT 4u
+#define SPINNERET_INGRESS_DROPPED_BOUND_BITS 0xffffffffu
 
 /* egress */
 /* egress.frames (r): Frames that were sent. */
@@ -392,6 +396,17 @@
 #define SPINNERET_GUARD_BY_CONTEXT_BY_CONTEXT_MASK 0x00000001u
 #define SPINNERET_GUARD_BY_CONTEXT_BY_CONTEXT_SHIFT 0u
 
+/* slots */
+/* slots.bound (rw): Most slots that the clusters have of the context at a time; its packets beyond them are dropped; 0: no bound. */
+#define SPINNERET_SLOTS_BOUND_OFFSET 0x5100u
+#define SPINNERET_SLOTS_BOUND_COUNT 4u
+#define SPINNERET_SLOTS_BOUND_BITS 0x0000ffffu
+#define SPINNERET_SLOTS_BOUND_RESET 0x00000000u
+/* slots.used (r): Slots that the clusters have of the context. */
+#define SPINNERET_SLOTS_USED_OFFSET 0x5110u
+#define SPINNERET_SLOTS_USED_COUNT 4u
+#define SPINNERET_SLOTS_USED_BITS 0x0000ffffu
+
 /* events */
 /* events.pending (rw, 1 clears): Lines whose event has happened since their bit was cleared. */
 #define SPINNERET_EVENTS_PENDING_OFFSET 0x6000u
@@ -435,7 +450,7 @@
 /* caps.version (r): Version of the register map. */
 #define SPINNERET_CAPS_VERSION_OFFSET 0xf004u
 #define SPINNERET_CAPS_VERSION_BITS 0xffffffffu
-#define SPINNERET_CAPS_VERSION_RESET 0x00010200u
+#define SPINNERET_CAPS_VERSION_RESET 0x00010300u
 /* changes of the description only */
 #define SPINNERET_CAPS_VERSION_PATCH_MASK 0x000000ffu
 #define SPINNERET_CAPS_VERSION_PATCH_SHIFT 0u
@@ -526,12 +541,12 @@
 
 /* Values of SPINNERET_CAPS_MAGIC_OFFSET and SPINNERET_CAPS_VERSION_OFFSET. */
 #define SPINNERET_MAGIC 0x4e495053u
-#define SPINNERET_VERSION 0x00010200u
+#define SPINNERET_VERSION 0x00010300u
 
 /* Registers of a context in spinneret's own clusters, from its first address on. */
 #define SPINNERET_SHARES_BASE 0x1d200000u
 #define SPINNERET_SHARES_STRIDE 0x40u
-/* shares.weight (rw): Share of HPU time, relative to the weights of other contexts: 1 to 15. A write of 0 changes nothing. */
+/* shares.weight (rw): Share of HPU time, host DMA and packets that are sent, relative to the weights of other contexts: 1 to 15. A write of 0 changes nothing. */
 #define SPINNERET_SHARES_WEIGHT_OFFSET 0x0000u
 #define SPINNERET_SHARES_WEIGHT_BITS 0x0000000fu
 #define SPINNERET_SHARES_WEIGHT_RESET 0x00000001u
@@ -539,6 +554,26 @@
 #define SPINNERET_SHARES_BUDGET_OFFSET 0x0004u
 #define SPINNERET_SHARES_BUDGET_BITS 0xffffffffu
 #define SPINNERET_SHARES_BUDGET_RESET 0x000f4240u
+/* shares.egress_rate (rw): Bytes of packets that handlers may send in a clock of the clusters, in units of 1/256; 0: no limit. */
+#define SPINNERET_SHARES_EGRESS_RATE_OFFSET 0x0008u
+#define SPINNERET_SHARES_EGRESS_RATE_BITS 0x0000ffffu
+#define SPINNERET_SHARES_EGRESS_RATE_RESET 0x00000000u
+/* shares.host_written (r): [0] low and [1] high word of the bytes that handlers copied to the host. */
+#define SPINNERET_SHARES_HOST_WRITTEN_OFFSET 0x0010u
+#define SPINNERET_SHARES_HOST_WRITTEN_COUNT 2u
+#define SPINNERET_SHARES_HOST_WRITTEN_BITS 0xffffffffu
+#define SPINNERET_SHARES_HOST_WRITTEN_LOW_OFFSET 0x0010u
+#define SPINNERET_SHARES_HOST_WRITTEN_LOW_BITS 0xffffffffu
+#define SPINNERET_SHARES_HOST_WRITTEN_HIGH_OFFSET 0x0014u
+#define SPINNERET_SHARES_HOST_WRITTEN_HIGH_BITS 0xffffffffu
+/* shares.host_read (r): [0] low and [1] high word of the bytes that handlers copied from the host. */
+#define SPINNERET_SHARES_HOST_READ_OFFSET 0x0018u
+#define SPINNERET_SHARES_HOST_READ_COUNT 2u
+#define SPINNERET_SHARES_HOST_READ_BITS 0xffffffffu
+#define SPINNERET_SHARES_HOST_READ_LOW_OFFSET 0x0018u
+#define SPINNERET_SHARES_HOST_READ_LOW_BITS 0xffffffffu
+#define SPINNERET_SHARES_HOST_READ_HIGH_OFFSET 0x001cu
+#define SPINNERET_SHARES_HOST_READ_HIGH_BITS 0xffffffffu
 /* shares.tasks (r): Handlers that have ended. */
 #define SPINNERET_SHARES_TASKS_OFFSET 0x0020u
 #define SPINNERET_SHARES_TASKS_BITS 0xffffffffu
@@ -556,6 +591,14 @@
 /* shares.failures (r): Handlers that failed, those that used up their budget among them. */
 #define SPINNERET_SHARES_FAILURES_OFFSET 0x0030u
 #define SPINNERET_SHARES_FAILURES_BITS 0xffffffffu
+/* shares.sent (r): [0] low and [1] high word of the bytes of packets that left for the egress path. */
+#define SPINNERET_SHARES_SENT_OFFSET 0x0038u
+#define SPINNERET_SHARES_SENT_COUNT 2u
+#define SPINNERET_SHARES_SENT_BITS 0xffffffffu
+#define SPINNERET_SHARES_SENT_LOW_OFFSET 0x0038u
+#define SPINNERET_SHARES_SENT_LOW_BITS 0xffffffffu
+#define SPINNERET_SHARES_SENT_HIGH_OFFSET 0x003cu
+#define SPINNERET_SHARES_SENT_HIGH_BITS 0xffffffffu
 
 /* The PCI function of a NIC that has one to itself. */
 /* vendor id */

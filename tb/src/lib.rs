@@ -7,6 +7,7 @@ pub mod cluster;
 pub mod egress;
 pub mod handlers;
 pub mod her_gen;
+pub mod host_tenants;
 pub mod hostdma;
 pub mod hpu;
 pub mod hpu_memory;

@@ -39,15 +39,30 @@ pub struct Tenant {
     pub window: usize,
 }
 
-/// The use of the HPUs by a tenant.
-#[derive(Clone, Debug)]
+/// The use of what tenants share by one of them.
+#[derive(Clone, Copy, Debug)]
 pub struct Usage {
-    /// Clocks in which its tasks had an HPU.
-    pub hpu_clocks: u64,
-    /// Packets that were done.
+    /// Clocks in which its tasks had an HPU, or bytes.
+    pub got: u64,
+    /// Packets or commands that were done.
     pub packets: u64,
-    /// Clocks from a HER to its feedback: 99 % of the packets took no longer.
+    /// Clocks from the beginning to the end of a packet or command: 99 % of them took no longer.
     pub p99_clocks: u64,
+}
+
+impl Usage {
+    /// Nothing.
+    pub const NONE: Self = Self {
+        got: 0,
+        packets: 0,
+        p99_clocks: 0,
+    };
+}
+
+/// The clocks that 99 % of these are not above.
+pub(crate) fn p99(clocks: &mut [u64]) -> u64 {
+    clocks.sort_unstable();
+    clocks.get(clocks.len() * 99 / 100).copied().unwrap_or(0)
 }
 
 /// A packet on its way.
@@ -103,11 +118,6 @@ pub fn measure(tenants: &[Tenant], takes_turns: bool, clocks: u64) -> Vec<Usage>
     let mut sim = Simulation::new(ShareBench::with_seed(1)).expect("the model can be simulated");
     sim.set_cycle_limit(u64::MAX);
     sim.set("takes_turns", takes_turns);
-    let none = Usage {
-        hpu_clocks: 0,
-        packets: 0,
-        p99_clocks: 0,
-    };
     let mut bench = Bench {
         rngs: (0..tenants.len())
             .map(|tenant| sim.rng(&format!("packets of {tenant}")))
@@ -122,7 +132,7 @@ pub fn measure(tenants: &[Tenant], takes_turns: bool, clocks: u64) -> Vec<Usage>
         hpus: [Hpu::Asks; HPUS],
         copies: Default::default(),
         answers: VecDeque::new(),
-        usage: vec![none.clone(); tenants.len()],
+        usage: vec![Usage::NONE; tenants.len()],
         latencies: vec![Vec::new(); tenants.len()],
         sim,
     };
@@ -138,12 +148,11 @@ pub fn measure(tenants: &[Tenant], takes_turns: bool, clocks: u64) -> Vec<Usage>
         }
     }
     (0..WARM_UP).for_each(|_| bench.clock());
-    bench.usage.fill(none);
+    bench.usage.fill(Usage::NONE);
     bench.latencies.iter_mut().for_each(Vec::clear);
     (0..clocks).for_each(|_| bench.clock());
     for (usage, latencies) in bench.usage.iter_mut().zip(&mut bench.latencies) {
-        latencies.sort_unstable();
-        usage.p99_clocks = latencies.get(latencies.len() * 99 / 100).copied().unwrap_or(0);
+        usage.p99_clocks = p99(latencies);
     }
     bench.usage
 }
@@ -280,7 +289,7 @@ impl Bench<'_> {
                 Hpu::Waits(since)
             }
             Hpu::Ends(since, tenant) => {
-                self.usage[tenant].hpu_clocks += self.now - since;
+                self.usage[tenant].got += self.now - since;
                 Hpu::Asks
             }
             state => state,
@@ -302,24 +311,24 @@ impl Bench<'_> {
 }
 
 /// Jain's index of fairness of what tenants got for each unit of their weight: 1 if all got the same.
-pub fn jain(tenants: &[Tenant], usage: &[Usage]) -> f64 {
+pub fn jain(weights: impl IntoIterator<Item = u64>, usage: &[Usage]) -> f64 {
     let got = usage
         .iter()
-        .zip(tenants)
-        .map(|(usage, tenant)| usage.hpu_clocks as f64 / tenant.weight as f64);
+        .zip(weights)
+        .map(|(usage, weight)| usage.got as f64 / weight as f64);
     let (sum, squares) = got.fold((0.0, 0.0), |(sum, squares), got| (sum + got, squares + got * got));
     sum * sum / (usage.len() as f64 * squares)
 }
 
 /// The share of HPU time that was used.
 pub fn busy(usage: &[Usage], clocks: u64) -> f64 {
-    usage.iter().map(|usage| usage.hpu_clocks).sum::<u64>() as f64 / (clocks * HPUS as u64) as f64
+    usage.iter().map(|usage| usage.got).sum::<u64>() as f64 / (clocks * HPUS as u64) as f64
 }
 
-/// A change that one tenant caused to the others: the smallest rate of packets and the largest 99th percentile, relative to before.
-pub fn cost_to_others(before: &[Usage], after: &[Usage]) -> [f64; 2] {
+/// A change that one tenant caused to the others: the smallest rate, in units of `of`, and the largest 99th percentile, relative to before.
+pub fn cost_to_others(before: &[Usage], after: &[Usage], of: fn(&Usage) -> u64) -> [f64; 2] {
     let others = || before.iter().zip(after).take(before.len() - 1);
-    let rate = |(before, after): (&Usage, &Usage)| after.packets as f64 / before.packets as f64;
+    let rate = |(before, after): (&Usage, &Usage)| of(after) as f64 / of(before) as f64;
     let late = |(before, after): (&Usage, &Usage)| after.p99_clocks as f64 / before.p99_clocks as f64;
     [
         others().map(rate).fold(f64::MAX, f64::min),

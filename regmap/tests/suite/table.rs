@@ -124,18 +124,19 @@ fn every_offset_is_found_once_and_holes_are_not_found() {
     let public = 2 + 1 + 2 + 1 + 2 + 1 + 4 + 4 * 16 + 1 + 4 + 19 * 4;
     assert_eq!(
         words,
-        public + 1 + 1 + 17 + 7 + 15 + 15 + 4 + 16 + 1 + 4 * 4 + 1 + 4 + 21
+        public + 1 + 1 + 21 + 7 + 15 + 15 + 4 + 16 + 1 + 4 * 4 + 1 + 2 * 4 + 4 + 21
     );
     for hole in [
         0x0010,
         0x0ffc,
         0x1018,
-        0x1144,
+        0x1154,
         0x1310,
         0x2154,
         0x3014,
         0x4130,
         0x5048,
+        0x5120,
         0x6010,
         0xf054,
         0xfffc,

@@ -67,16 +67,17 @@ fn lines_are_those_of_the_model() {
         let mut sim = run.simulation::<ContextRegisters>();
         sim.set_cycle_limit(u64::MAX);
         sim.reset();
-        let mut settings = vec![[1, pspin::HANDLER_CLOCKS]; CONTEXTS as usize];
+        let mut settings = vec![[1, pspin::HANDLER_CLOCKS, 0]; CONTEXTS as usize];
         // Settings as reads of this clock and the next one see them.
         let mut seen_by_reads = VecDeque::from([settings.clone(), settings.clone()]);
-        let mut setting: Option<(usize, [Option<u32>; 2])> = None;
+        let mut setting: Option<(usize, [Option<u32>; 3])> = None;
         // Reads that were accepted, with the clock and the context if there is such a context.
         let mut reads: VecDeque<(u64, Option<usize>)> = VecDeque::new();
         let mut seen = Seen::default();
         let counters: Vec<Vec<u32>> = (0..CONTEXTS)
             .map(|_| (0..5).map(|_| rng.random()).collect())
             .collect();
+        let bytes: Vec<[u64; 3]> = (0..CONTEXTS).map(|_| rng.random()).collect();
         for now in 0..20_000_u64 {
             if rng.random_range(0..2000) == 0 {
                 // A reset keeps the settings.
@@ -118,6 +119,10 @@ fn lines_are_those_of_the_model() {
             sim.dut.eval();
             let asked = sim.get("totals_context") as usize;
             set_words(&mut sim, "totals_words", &counters[asked]);
+            for (number, bytes) in bytes[asked].iter().enumerate() {
+                assert_eq!(sim.get(&format!("bytes_{number}_context")) as usize, asked);
+                sim.set(&format!("bytes_{number}_bytes"), *bytes);
+            }
             sim.dut.eval();
 
             for (port, line, is_valid) in [("write", written, writes), ("read", read, asks)] {
@@ -136,22 +141,30 @@ fn lines_are_those_of_the_model() {
                 seen.refused += u32::from(is_valid && context(line).is_err());
                 seen.passed += u32::from(passes);
             }
-            let shown = ["weight", "budget"].map(|name| {
+            let shown = ["weight", "budget", "rate"].map(|name| {
                 let is_set = sim.get(&format!("{name}_write")) == 1;
                 is_set.then(|| sim.get(&format!("{name}_value")) as u32)
             });
             let at = sim.get("weight_context") as usize;
-            assert_eq!(at, sim.get("budget_context") as usize);
+            for name in ["budget_context", "rate_context"] {
+                assert_eq!(at, sim.get(name) as usize);
+            }
             match setting.take() {
                 Some((context, values)) => assert_eq!((at, shown), (context, values)),
-                None => assert_eq!(shown, [None; 2]),
+                None => assert_eq!(shown, [None; 3]),
             }
             if let Some((_, of)) = due {
                 reads.pop_front();
                 let mut expected = memory;
                 if let Some(context) = of {
                     expected = vec![0; WORDS];
-                    let [weight, budget] = seen_by_reads[0][context];
+                    let [weight, budget, rate] = seen_by_reads[0][context];
+                    expected[place(&shares::EGRESS_RATE)] = rate;
+                    let totals = [&shares::HOST_WRITTEN, &shares::HOST_READ, &shares::SENT];
+                    for (register, bytes) in totals.into_iter().zip(bytes[context]) {
+                        expected[place(register)] = bytes as u32;
+                        expected[place(register) + 1] = (bytes >> 32) as u32;
+                    }
                     expected[place(&shares::WEIGHT)] = weight;
                     expected[place(&shares::BUDGET)] = budget;
                     expected[place(&shares::TASKS)..][..5].copy_from_slice(&counters[context]);
@@ -177,12 +190,14 @@ fn lines_are_those_of_the_model() {
                 let values = [
                     (is_whole(&shares::WEIGHT) && weight != 0).then_some(weight),
                     is_whole(&shares::BUDGET).then_some(data[place(&shares::BUDGET)]),
+                    is_whole(&shares::EGRESS_RATE)
+                        .then_some(data[place(&shares::EGRESS_RATE)] & shares::EGRESS_RATE.bits.mask(0)),
                 ];
                 for (setting, value) in settings[context].iter_mut().zip(values) {
                     *setting = value.unwrap_or(*setting);
                 }
                 setting = Some((context, values));
-                seen.settings += u32::from(values != [None; 2]);
+                seen.settings += u32::from(values != [None; 3]);
             }
             sim.cycle();
         }

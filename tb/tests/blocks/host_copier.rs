@@ -50,6 +50,7 @@ fn random_commands_meet_errors_of_the_host() {
 #[test]
 fn every_alignment_is_copied() {
     check(|bench| {
+        bench.queue = Some(0);
         for place in 0..64 {
             for host in 0..64 {
                 let bytes = bench.rng.random_range(1..200);
@@ -75,7 +76,7 @@ fn every_alignment_is_copied() {
 }
 
 #[test]
-fn bursts_are_of_full_lines_within_4_kib() {
+fn bursts_are_of_full_lines_within_1_kib() {
     check(|bench| {
         for (to_host, host, memory) in [
             (true, 0xfc1, PLACES[0].start + 5),
@@ -96,12 +97,9 @@ fn bursts_are_of_full_lines_within_4_kib() {
                 .map(|burst| (burst.burst.address, burst.burst.beats))
                 .collect();
             let base = HOST + (host as u64 & !0xfff);
-            let expected = [
-                (base + 0xfc0, 1),
-                (base + 0x1000, 64),
-                (base + 0x2000, 64),
-                (base + 0x3000, 1),
-            ];
+            let mut expected = vec![(base + 0xfc0, 1)];
+            expected.extend((0..8).map(|part| (base + 0x1000 + 0x400 * part, 16)));
+            expected.push((base + 0x3000, 1));
             assert_eq!(seen, expected);
             assert!(
                 bursts
@@ -182,6 +180,7 @@ fn a_command_is_done_when_its_effect_is_there() {
 #[test]
 fn a_copy_to_the_host_keeps_its_bursts_after_a_failure() {
     check(|bench| {
+        bench.queue = Some(0);
         bench.copy(0, true, 0, PLACES[0].end - 0x1000, 0x2100);
         bench.copy(0, true, 0x4000, PLACES[0].start, 100);
         bench.settle();
@@ -190,26 +189,70 @@ fn a_copy_to_the_host_keeps_its_bursts_after_a_failure() {
             .iter()
             .map(|burst| (burst.burst.beats, burst.bytes))
             .collect();
-        assert_eq!(bytes, [(64, 0x1000), (64, 0), (4, 0), (2, 100)]);
+        let expected = [vec![(16, 0x400); 4], vec![(16, 0); 4], vec![(4, 0), (2, 100)]];
+        assert_eq!(bytes, expected.concat());
     });
 }
 
 #[test]
-fn a_full_queue_stops_its_own_cluster_only() {
+fn a_path_that_stands_stops_no_other() {
     check(|bench| {
+        bench.queue = Some(0);
         bench.sends.set_pause(STALLED);
-        for _ in 0..4 {
+        for _ in 0..12 {
             bench.add(0, 1, [7; 7]);
         }
         for number in 0..20 {
-            bench.copy(1, true, 64 * number, PLACES[0].start, 64);
+            bench.copy(
+                0,
+                number % 2 == 0,
+                [PART, 0][usize::from(number % 2 == 0)] + 64 * number,
+                PLACES[0].start,
+                64,
+            );
         }
         while bench.done.len() < 20 {
             bench.clock();
         }
-        assert!(bench.done.iter().all(|(cluster, _, _)| *cluster == 1));
-        assert!(!bench.waiting[0].is_empty());
+        assert!(bench.waiting[0].is_empty());
         bench.sends.set_pause(Pause::Never);
+    });
+}
+
+#[test]
+fn a_long_copy_delays_another_context_by_its_parts_only() {
+    check(|bench| {
+        for to_host in [true, false] {
+            let host = if to_host { 0 } else { PART };
+            bench.queue = Some(0);
+            bench.copy(0, to_host, host, PLACES[0].start, 0x3f00);
+            (0..60).for_each(|_| bench.clock());
+            bench.queue = Some(4);
+            bench.copy(0, to_host, host + 0x4000, PLACES[1].start, 64);
+            let start = bench.sim.cycle_count();
+            while bench.done.is_empty() {
+                bench.clock();
+            }
+            let clocks = bench.sim.cycle_count() - start;
+            assert!(
+                bench.open_bytes() > 64 && clocks < 120,
+                "{to_host}: {clocks} clocks"
+            );
+            bench.settle();
+        }
+    });
+}
+
+#[test]
+fn few_packets_are_on_their_way() {
+    check(|bench| {
+        bench.respond = false;
+        for _ in 0..12 {
+            bench.add(1, 1, [7; 7]);
+        }
+        (0..200).for_each(|_| bench.clock());
+        assert_eq!(bench.sends.total(), 8);
+        bench.respond = true;
     });
 }
 
@@ -219,6 +262,7 @@ fn one_line_is_copied_in_a_clock() {
         // As long as a host takes.
         bench.host_writes.set_latency(Latency::exactly(100));
         bench.host_reads.set_latency(Latency::exactly(100));
+        bench.queue = Some(0);
         for to_host in [true, false] {
             let host = if to_host { 0 } else { PART };
             for number in 0..16 {

@@ -200,7 +200,7 @@ fn live_registers_show_their_inputs() {
         bench.sim.set("cluster_running", 1_u32);
         bench.sim.set("cluster_held", 0_u32);
         // Every counter shows its place, the first is 1.
-        let counters: Vec<u8> = (1..=58_u32).flat_map(u32::to_le_bytes).collect();
+        let counters: Vec<u8> = (1..=62_u32).flat_map(u32::to_le_bytes).collect();
         let port = bench.sim.dut.instance().find("counters").expect("an input");
         bench.sim.dut.instance_mut().set_bytes(port, &counters);
         let expected = [
@@ -212,14 +212,15 @@ fn live_registers_show_their_inputs() {
             (0x1010, 0xb),
             (0x1100, 1),
             (0x1140, 17),
-            (0x1180, 18),
-            (0x1190, 22),
-            (0x1200, 25),
-            (0x1238, 39),
-            (0x1280, 40),
-            (0x12b8, 54),
-            (0x1300, 55),
-            (0x130c, 58),
+            (0x1150, 21),
+            (0x1180, 22),
+            (0x1190, 26),
+            (0x1200, 29),
+            (0x1238, 43),
+            (0x1280, 44),
+            (0x12b8, 58),
+            (0x1300, 59),
+            (0x130c, 62),
         ];
         for (offset, value) in expected {
             assert_eq!(answer(bench.read(offset)), (value, OKAY), "{offset:#x}");
@@ -258,8 +259,8 @@ fn every_word_of_the_window_is_at_one_address_only<M: Model>(run: &mut TestRun) 
         .map(|done| done.response)
         .collect();
     let (written, read) = match bench.layout.is_extended() {
-        // Without the words that are read only: cl.fifo, cl.status, stats, counters, events.sent, constants.
-        true => (152 + 1 + 16 + 1 + 17 + 3, 158 + 2 + 58 + 16 + 18 + 4 + 21),
+        // Without the words that are read only: cl.fifo, cl.status, stats, counters, slots.used, events.sent, constants.
+        true => (152 + 1 + 16 + 1 + 17 + 4 + 3, 158 + 2 + 62 + 16 + 18 + 8 + 4 + 21),
         false => (152, 158),
     };
     assert_eq!((okay(writes), okay(reads)), (written, read));

@@ -8,7 +8,7 @@
 //!                                               |   v     v                    v
 //!  ni_slave, no_slave, host_slave ==lines==> LineCrossbar ==> LineMemory: handler memory, packet buffer
 //!                       +==> ProgramWriter ==> pipelines
-//!                       +==> ContextRegisters ==> weights, budgets
+//!                       +==> ContextRegisters ==> weights, budgets, rates
 //! ```
 //!
 //! # Contract
@@ -25,8 +25,8 @@
 
 use super::{
     ContextRegisters, ContextShape, CrossbarShape, HANDLER_LINE, HOST_ADDRESS, HOST_PORT, HostCopier,
-    HpuCluster, LINE_DATA, LineCrossbar, LineMemory, LineMemoryShape, LineReader, LineWriter, MESSAGE_ID,
-    MessageScheduler, OWN_ID, PACKET_LINE, PIPELINES, ProgramWriter, QUEUE, READ_CLOCKS, SLAVE,
+    HostShape, HpuCluster, LINE_DATA, LineCrossbar, LineMemory, LineMemoryShape, LineReader, LineWriter,
+    MESSAGE_ID, MessageScheduler, OWN_ID, PACKET_LINE, PIPELINES, ProgramWriter, QUEUE, READ_CLOCKS, SLAVE,
     SchedulerShape, WORD, WordServer, check_cells, message_of, queue_of,
 };
 use crate::app::stub::SIDED;
@@ -170,7 +170,16 @@ pub struct HpuComplex {
     #[new(HpuCluster::new(shape.clusters, shape.contexts())?)]
     clusters: [HpuCluster; shape.clusters],
     words: WordServer<{ shape.clusters }>,
-    copies: Checked<HostCopier<{ shape.clusters }>>,
+    copies: Checked<
+        HostCopier<
+            {
+                HostShape {
+                    clusters: shape.clusters,
+                    contexts: ContextShape::NIC,
+                }
+            },
+        >,
+    >,
     crossbar: LineCrossbar<{ shape.crossbar() }>,
     handler: LineMemory<
         {
@@ -229,6 +238,11 @@ fn update() {
     contexts.read = host_reads.read;
     program.s = contexts.m_write;
     scheduler.weight = contexts.weight;
+    copies.weight = contexts.weight;
+    copies.rate = contexts.rate;
+    for (port, counter) in contexts.bytes.iter().zip(&copies.bytes) {
+        *port = *counter;
+    }
     contexts.totals = scheduler.totals;
     crossbar.write[WORDS] = words.write;
     crossbar.write[NETWORK] = packets_in.write;

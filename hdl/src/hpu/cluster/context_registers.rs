@@ -1,8 +1,8 @@
-//! Registers of contexts among the host's memory: weights, budgets and counters.
+//! Registers of contexts among the host's memory: weights, budgets, rates and counters.
 //!
 //! ```text
 //!  write ==+==> m_write              lines of memories
-//!          +==> weight, budget
+//!          +==> weight, budget, rate
 //!  read  ==+==> m_read
 //!          +==> counters of contexts
 //! ```
@@ -12,12 +12,12 @@
 //! - **Writes:** a word whose four strobes are not all 1 is left as it is; so are counters, and a weight of 0. A line is taken at once.
 //! - **Reads** have their line after [`READ_CLOCKS`], with 0 where there is no register. Settings read as they were written last.
 //! - **Other lines** pass in the same clock. `failed` is high for addresses around the registers (bits 24 and 21 are 1).
-//! - **Paths:** combinational between `write` and `m_write`, `read` and `m_read`; `weight` and `budget` are registers.
+//! - **Paths:** combinational between `write` and `m_write`, `read` and `m_read`; `weight`, `budget` and `rate` are registers.
 //! - **Reset** keeps the settings.
 
 use super::{
-    ContextSetting, ContextShape, ContextTotals, LINE, LINE_DATA, LineRead, LineReadIn, LineWrite,
-    LineWriteIn, OFFSET, READ_CLOCKS, TotalFields, WEIGHT, WORD,
+    ContextBytes, ContextSetting, ContextShape, ContextTotals, LINE, LINE_DATA, LineRead, LineReadIn,
+    LineWrite, LineWriteIn, OFFSET, RATE, READ_CLOCKS, TotalFields, WEIGHT, WORD,
 };
 use crate::entry::Entry;
 use spinneret_regmap::{CONTEXTS, Register, pspin, shares};
@@ -44,12 +44,18 @@ pub struct ContextRegisters {
     pub weight: ContextSetting<{ shape.context() }, { WEIGHT }>,
     /// Budgets.
     pub budget: ContextSetting<{ shape.context() }, { WORD }>,
+    /// Rates of packets that are sent.
+    pub rate: ContextSetting<{ shape.context() }, { RATE }>,
     /// Counters.
     pub totals: ContextTotals<{ shape.context() }>,
+    /// Bytes of copies to the host, of copies from it, and of packets that are sent.
+    pub bytes: [ContextBytes<{ shape.context() }>; 3],
     #[new(Ram::new(RamStyle::Distributed, shape.contexts, WEIGHT).holding("weights", vec![initial(&shares::WEIGHT).into(); shape.contexts]))]
     weights: Ram,
     #[new(Ram::new(RamStyle::Distributed, shape.contexts, WORD).holding("budgets", vec![initial(&shares::BUDGET).into(); shape.contexts]))]
     budgets: Ram,
+    #[new(Ram::new(RamStyle::Distributed, shape.contexts, RATE).holding("zero", Vec::new()))]
+    rates: Ram,
 }
 
 /// The value of a setting after power-up.
@@ -94,6 +100,10 @@ fn update() {
     budget.write = reg_reset(sets && is_whole(&shares::BUDGET), false);
     budget.context = written;
     budget.value = reg(write.data.slice(bit(&shares::BUDGET), WORD));
+    rate.write = reg_reset(sets && is_whole(&shares::EGRESS_RATE), false);
+    rate.context = written;
+    rate.value = reg(write.data.slice(bit(&shares::EGRESS_RATE), RATE));
+    rates.write(rate.write, rate.context, rate.value);
     weights.write(weight.write, weight.context, weight.value);
     budgets.write(budget.write, budget.context, budget.value);
 
@@ -106,11 +116,18 @@ fn update() {
     let taken = staged("taken", 0, (read.valid && is_ours && exists).word()).reset_to(0);
     let asked = staged("asked", 0, read.line.slice(0, bits)).at(READ_CLOCKS - 1);
     totals.context = asked;
+    for port in &bytes {
+        port.context = asked;
+    }
     let fields = TotalFields::new();
     let counts = fields.of(totals.words);
     let words = [
         (&shares::WEIGHT, weights.read(0, asked)),
         (&shares::BUDGET, budgets.read(0, asked)),
+        (&shares::EGRESS_RATE, rates.read(0, asked)),
+        (&shares::HOST_WRITTEN, bytes[0].bytes),
+        (&shares::HOST_READ, bytes[1].bytes),
+        (&shares::SENT, bytes[2].bytes),
         (&shares::TASKS, counts.tasks),
         (&shares::CLOCKS, counts.clocks),
         (&shares::BUDGET_ENDS, counts.budget_ends),
@@ -131,7 +148,7 @@ fn update() {
 /// [`ContextRegisters`].
 pub(crate) const ENTRY: Entry = Entry::part(
     "context_registers",
-    "weights, budgets and counters of contexts, among the host's memory",
+    "weights, budgets, rates and counters of contexts, among the host's memory",
     |_| Vec::new(),
     |_| Ok(Box::new(ContextRegisters::new())),
 );

@@ -30,7 +30,10 @@ pub use crossbar::{CrossbarShape, LineCrossbar, LineDecoder, LineReturn, LineTur
 pub use driver::ClusterDriver;
 pub(crate) use host::ENTRY as HOST_COPIER;
 pub(crate) use host::OWN_ID;
-pub use host::{HOST_PORT, HostBursts, HostCopier, HostIntake, HostReads, HostWrites};
+pub use host::{
+    BURST, ContextQueues, CopyJob, HOST_PORT, HostCopier, HostIntake, HostReads, HostShape, HostWrites, PART,
+    PartFields, QueueShape, Traffic, WordsJob,
+};
 pub(crate) use hpu_cluster::ENTRY as CLUSTER;
 pub use hpu_cluster::HpuCluster;
 pub use hpu_port::HpuPort;
@@ -68,6 +71,7 @@ pub(crate) const SIMULATED: &[Variant] = &[
     context_registers::ENTRY.variant("context_registers", ""),
     COPIER.variant("line_copier", ""),
     HOST_COPIER.variant("host_copier", ""),
+    HOST_COPIER.variant("host_copier_tenants", "contexts=8"),
     SERVER.variant("word_server", ""),
     SERVER.variant("word_server_single", "clusters=1"),
     SERVER.variant("word_server_wide", "clusters=8"),

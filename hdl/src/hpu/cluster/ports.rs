@@ -68,6 +68,10 @@ pub const TASK_CLOCKS: usize = 20;
 pub const WEIGHTS: u64 = shares::MAX_WEIGHT as u64;
 /// Bits of a weight.
 pub const WEIGHT: usize = shares::MAX_WEIGHT.ilog2() as usize + 1;
+/// Bits of the rate of a context.
+pub const RATE: usize = shares::EGRESS_RATE.bits.mask(0).count_ones() as usize;
+/// Bits of a rate below a byte in a clock.
+pub const RATE_FRACTION: usize = shares::RATE_FRACTION as usize;
 /// Words of a command.
 pub const COMMAND_WORDS: usize = 7;
 
@@ -282,6 +286,15 @@ pub struct ContextTotals {
     pub context: Wire<Out, { context }>,
     /// Its counters in the same clock, as [`TotalFields`] says.
     pub words: Wire<In, { TotalFields::new().width }>,
+}
+
+/// A read of a counter of bytes.
+#[interface(ContextBytesIn, context: usize)]
+pub struct ContextBytes {
+    /// The context.
+    pub context: Wire<Out, { context }>,
+    /// Its bytes in the same clock.
+    pub bytes: Wire<In, { 2 * WORD }>,
 }
 
 /// Contexts and queues of messages: the number of a queue is that of its context, then its own.

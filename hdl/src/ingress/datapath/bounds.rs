@@ -31,7 +31,7 @@ fn update() {
         let most = bound.slice(number * SLOTS, SLOTS);
         full[number] = most.any() && *count >= most;
         used.slice(number * SLOTS, SLOTS) = *count;
-        assert!(!leaves[number] || count.any(), "a context gives back what it has");
+        assert!(!leaves[number] || count.any(), "a context returns what it has");
         if enters[number] && !leaves[number] {
             *count = *count + 1;
         } else if leaves[number] && !enters[number] {

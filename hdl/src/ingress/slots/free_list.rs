@@ -57,7 +57,7 @@ pub struct FreeList {
     pub hand: Optional<Wire<In, bool>, { tracked }>,
     /// Number of the slot that is handed on; only if slots are tracked.
     pub hand_index: Optional<Wire<In, { index }>, { tracked }>,
-    /// What is kept of it; only if there is a note.
+    /// Its note; only if there is a note.
     pub hand_note: Optional<Wire<In, { note }>, { note > 0 }>,
     /// That of the slot `free_index`; only if there is a note.
     pub free_note: Optional<Wire<Out, { note }>, { note > 0 }>,

@@ -68,7 +68,7 @@ pub struct SlotPool {
     pub hand_valid: Optional<Wire<In, bool>, { tracked }>,
     /// Its address; only if slots are tracked.
     pub hand_address: Optional<Wire<In, { address }>, { tracked }>,
-    /// What is kept of the slot while the cluster has it; this and the next two only if there is a note.
+    /// Its note, which is kept while the cluster has the slot; this and the next two only if there is a note.
     pub hand_note: Optional<Wire<In, { note }>, { note > 0 }>,
     /// A free that is not trusted has taken place, [`PoolLayout::free_latency`] + 1 clocks after it was taken.
     pub freed: Optional<Wire<Out, bool>, { note > 0 }>,

@@ -1,6 +1,6 @@
 //! Bench of `host_copier`: its commands, and what memories and host have to hold.
 
-use spinneret_hdl::hpu::cluster::LONGEST;
+use spinneret_hdl::hpu::cluster::{LONGEST, PART as COPY_PART};
 use spinneret_models::HostCopier;
 use spinneret_sim::prelude::*;
 use spinneret_tb::bench::Finish;
@@ -9,6 +9,9 @@ use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
 
 const CLUSTERS: usize = 2;
+const CONTEXTS: usize = 4;
+/// Counters of a context: bytes to the host, from it, and of packets.
+const COUNTERS: usize = 3;
 /// Memories of the NIC, with nothing before and after them.
 pub(super) const PLACES: [Range<u32>; 2] = [0x1000_0000..0x1000_4000, 0x1c00_0000..0x1c00_4000];
 /// Memory of the host that commands name: a part for copies to it, one for copies from it, one for words.
@@ -29,6 +32,24 @@ pub(super) struct Command {
     pub(super) queue: u64,
 }
 
+impl Command {
+    fn context(self) -> usize {
+        (self.queue >> 2) as usize % CONTEXTS
+    }
+}
+
+/// The parts of a copy.
+fn copy_parts(host: u64, bytes: u32) -> impl Iterator<Item = Range<u32>> {
+    let longest = 1 << COPY_PART;
+    let mut start = 0;
+    std::iter::from_fn(move || {
+        let room = longest - ((host + u64::from(start)) % u64::from(longest)) as u32;
+        let part = start..bytes.min(start + room);
+        start = part.end;
+        (!part.is_empty()).then_some(part)
+    })
+}
+
 /// The block between two clusters, memories and a host.
 pub(super) struct Bench {
     pub(super) sim: Simulation<HostCopier>,
@@ -42,8 +63,12 @@ pub(super) struct Bench {
     open: BTreeMap<(usize, u64), Command>,
     /// Ends, each with its clock.
     pub(super) done: Vec<(usize, u64, u64)>,
-    /// Packets that have to be sent, in order; those that were, each with the clock of its response.
-    to_send: VecDeque<Vec<u64>>,
+    /// The queue of all commands that are added; none: any.
+    pub(super) queue: Option<u64>,
+    /// Bytes of each context, as the counters have to show them.
+    counts: [[u64; CONTEXTS]; COUNTERS],
+    /// Packets that each context has to send, in order; those that were, each with the clock of its response.
+    to_send: [VecDeque<Vec<u64>>; CONTEXTS],
     sent: VecDeque<(u64, u64)>,
     /// Contents that the memories must have.
     memories: Memories,
@@ -51,6 +76,8 @@ pub(super) struct Bench {
     /// The bad addresses fail.
     is_bad: bool,
     pub(super) rng: ChaCha8Rng,
+    /// Packets get their responses.
+    pub(super) respond: bool,
     /// User signals of AW (0) and AR (1).
     pub(super) users: Vec<[u64; 2]>,
 }
@@ -98,12 +125,15 @@ impl Bench {
             waiting: Default::default(),
             open: BTreeMap::new(),
             done: Vec::new(),
-            to_send: VecDeque::new(),
+            queue: None,
+            counts: Default::default(),
+            to_send: Default::default(),
             sent: VecDeque::new(),
             memories,
             host,
             is_bad: false,
             rng,
+            respond: true,
             users: Vec::new(),
         }
     }
@@ -125,30 +155,31 @@ impl Bench {
         let wide = |low: usize| u64::from(words[low + 1]) << 32 | u64::from(words[low]);
         let (host, memory, bytes) = (wide(0), words[2], words[3]);
         let is_copy = command.kind == 0 && (1..=1 << LONGEST).contains(&bytes);
+        let context = command.context();
+        if is_copy {
+            self.counts[usize::from(words[4] & 1 == 0)][context] += u64::from(bytes);
+        }
         if is_copy && words[4] & 1 == 1 {
-            for part in parts(host as u32, bytes) {
-                let Some(read) = self.memories.at(memory.wrapping_add(part.start), part.len()) else {
-                    break;
-                };
-                let place = place_of(host + u64::from(part.start), part.len());
-                if !self.is_bad || !touches(&place, &BAD_PAGE) {
-                    self.host[place].copy_from_slice(read);
-                }
+            for part in copy_parts(host, bytes) {
+                self.expect_to_host(
+                    host + u64::from(part.start),
+                    memory.wrapping_add(part.start),
+                    part.len() as u32,
+                );
             }
         } else if is_copy {
-            for part in parts(memory, bytes) {
-                let place = place_of(host + u64::from(part.start), part.len());
-                let is_bad = self.is_bad && touches(&place, &BAD_LINE);
-                match self.memories.at(memory.wrapping_add(part.start), part.len()) {
-                    Some(to) if !is_bad => to.copy_from_slice(&self.host[place]),
-                    _ => break,
-                }
+            for part in copy_parts(host, bytes) {
+                self.expect_from_host(
+                    host + u64::from(part.start),
+                    memory.wrapping_add(part.start),
+                    part.len() as u32,
+                );
             }
         } else if command.kind == 1 {
             let id = (cluster as u64) << 5 | command.id;
-            let [nid, fid, length] = [0, 1, 4].map(|number| words[number].into());
-            self.to_send
-                .push_back(vec![id, nid, fid, wide(2), length, wide(5)]);
+            let [nid, fid, length] = [0, 1, 4].map(|number| u64::from(words[number]));
+            self.counts[2][context] += length.min(0xffff);
+            self.to_send[context].push_back(vec![id, nid, fid, wide(2), length, wide(5)]);
         } else if command.kind == 2 && words[2] & 1 == 1 {
             let size = (words[2] >> 1 & 0x1ff) as usize;
             if size <= 16 {
@@ -157,6 +188,31 @@ impl Bench {
             }
         }
         assert!(self.open.insert((cluster, command.id), command).is_none());
+    }
+
+    /// Expected effects of a part of a copy to the host.
+    fn expect_to_host(&mut self, host: u64, memory: u32, bytes: u32) {
+        for part in parts(host as u32, bytes) {
+            let Some(read) = self.memories.at(memory.wrapping_add(part.start), part.len()) else {
+                break;
+            };
+            let place = place_of(host + u64::from(part.start), part.len());
+            if !self.is_bad || !touches(&place, &BAD_PAGE) {
+                self.host[place].copy_from_slice(read);
+            }
+        }
+    }
+
+    /// Expected effects of a part of a copy from the host.
+    fn expect_from_host(&mut self, host: u64, memory: u32, bytes: u32) {
+        for part in parts(memory, bytes) {
+            let place = place_of(host + u64::from(part.start), part.len());
+            let is_bad = self.is_bad && touches(&place, &BAD_LINE);
+            match self.memories.at(memory.wrapping_add(part.start), part.len()) {
+                Some(to) if !is_bad => to.copy_from_slice(&self.host[place]),
+                _ => break,
+            }
+        }
     }
 
     /// Simulates a clock.
@@ -178,7 +234,11 @@ impl Bench {
             }
         }
         let now = self.sim.cycle_count();
-        let response = self.sent.front().copied().filter(|(at, _)| *at <= now);
+        let response = self
+            .sent
+            .front()
+            .copied()
+            .filter(|(at, _)| self.respond && *at <= now);
         self.sim.set("sent", response.is_some());
         if let Some((_, id)) = response {
             self.sim.set("sent_id", id);
@@ -201,8 +261,12 @@ impl Bench {
             }
         }
         while let Some(item) = self.sends.receive() {
-            assert_eq!(Some(&item.values), self.to_send.front());
-            self.to_send.pop_front();
+            let due = self
+                .to_send
+                .iter_mut()
+                .find(|packets| packets.front() == Some(&item.values));
+            due.unwrap_or_else(|| panic!("{:x?} is no context's next packet", item.values))
+                .pop_front();
             let delay = self.rng.random_range(1..20);
             let at = self
                 .sent
@@ -219,13 +283,29 @@ impl Bench {
         }
     }
 
-    /// The memories hold what they have to.
-    fn compare(&self) {
+    /// The memories and counters hold what they have to.
+    fn compare(&mut self) {
         let seed = self.sim.seed();
         let are_equal = *self.lines.memories() == self.memories;
         assert!(are_equal, "seed {seed}: other bytes than those of a plain copy");
         let difference = self.host_writes.memory().first_difference(HOST, &self.host);
         assert_eq!(difference, None, "seed {seed}");
+        for (number, counts) in self.counts.iter().enumerate() {
+            for (context, bytes) in counts.iter().enumerate() {
+                self.sim.set(&format!("bytes_{number}_context"), context as u64);
+                self.sim.dut.eval();
+                let shown = self.sim.get(&format!("bytes_{number}_bytes"));
+                assert_eq!(
+                    shown, *bytes,
+                    "seed {seed}: counter {number} of context {context}"
+                );
+            }
+        }
+    }
+
+    /// Bytes of copies that are not done.
+    pub(super) fn open_bytes(&self) -> u32 {
+        self.open.values().map(|command| command.words[3]).sum()
     }
 
     /// Waits for the ends of all commands, and compares everything; the clocks of the ends.
@@ -237,7 +317,7 @@ impl Bench {
         self.compare();
         (0..30).for_each(|_| self.clock());
         self.compare();
-        assert!(self.to_send.is_empty());
+        assert!(self.to_send.iter().all(VecDeque::is_empty));
         self.done.drain(..).map(|(_, _, clock)| clock).collect()
     }
 
@@ -250,7 +330,7 @@ impl Bench {
         let Some(id) = (0..32).find(is_free) else {
             return false;
         };
-        let queue = self.rng.random_range(0..256);
+        let queue = self.queue.unwrap_or_else(|| self.rng.random_range(0..256));
         self.waiting[cluster].push_back(Command {
             id,
             kind,
@@ -292,24 +372,30 @@ impl Bench {
         self.add(cluster, 2, words)
     }
 
-    /// Adds a random command. Copies read what no command of the round writes.
+    /// Adds a random command. Copies read what no command of the round writes, and contexts write nothing of others: there is no
+    /// order between them.
     pub(super) fn random(&mut self, from: &Range<u32>, to: &Range<u32>) {
         let cluster = self.rng.random_range(0..CLUSTERS);
         let rng = &mut self.rng;
-        let longest = [1, 64, 130, 1600, 6000][rng.random_range(0..5)];
+        let queue = rng.random_range(0..256);
+        self.queue = Some(queue);
+        let context = (queue >> 2) as usize % CONTEXTS;
+        let longest = [1, 64, 130, 1600, 3900][rng.random_range(0..5)];
         let bytes = rng.random_range(0..=longest);
-        let mut place = |place: &Range<u32>| match rng.random_range(0..12) {
-            0 => place.start - rng.random_range(0..200),
-            1 => place.end - rng.random_range(0..200),
+        let mut place = |place: &Range<u32>, memory: &Range<u32>| match rng.random_range(0..12) {
+            0 if place.start == memory.start => place.start - rng.random_range(0..200),
+            1 if place.end == memory.end => place.end - rng.random_range(0..200),
             _ => rng.random_range(place.start..place.end - bytes),
         };
-        let (source, destination) = (place(from), place(to));
-        let host = rng.random_range(0..PART - longest as usize);
+        let part = (to.end - to.start) / CONTEXTS as u32;
+        let own = to.start + part * context as u32;
+        let (source, destination) = (place(from, from), place(&(own..own + part), to));
+        let host = PART / CONTEXTS * context + rng.random_range(0..PART / CONTEXTS - longest as usize);
         match rng.random_range(0..10) {
             0..3 => self.copy(cluster, true, host, source, bytes),
             3..6 => self.copy(cluster, false, PART + host, destination, bytes),
             6 => {
-                let (line, size) = (rng.random_range(0..64), rng.random_range(0..20));
+                let (line, size) = (16 * context + rng.random_range(0..16), rng.random_range(0..20));
                 let writes = rng.random_bool(0.8);
                 self.direct(cluster, 2 * PART + 64 * line, size, writes)
             }
@@ -322,5 +408,6 @@ impl Bench {
                 self.add(cluster, 3, words)
             }
         };
+        self.queue = None;
     }
 }

@@ -1,27 +1,24 @@
 //! Takes commands of clusters in turn, and gives each to what does it.
 
-use super::super::HOST_ADDRESS;
 use super::super::steps::LONGEST;
-use super::super::{COMMAND_WORDS, CommandIn, OFFSET, WORD};
-use super::bursts::{BYTES, HOST_LINE};
-use super::{CopyQueue, DirectFields, NoteFields, OWN_ID};
-use crate::egress::CommandOut;
+use super::super::{COMMAND_WORDS, CommandIn, WORD};
+use super::{HostShape, NoteFields, OWN_ID, Traffic};
 use crate::stream::StreamOut;
-use spinneret_regmap::message_id::{CONTEXT_BITS, ID_BITS};
 use spinneret_verilog::prelude::*;
 
 /// The most bytes of words.
 pub(super) const DIRECT_BYTES: usize = 16;
 /// Ways of a command: one bit each.
 const OUTLETS: usize = 5;
+/// That of commands that do nothing.
+const NOTHING: usize = OUTLETS - 1;
 
-/// Takes commands of clusters in turn. A command is decoded for a clock before it can be taken.
+/// Takes commands of clusters in turn. A command is decoded for a clock before it can be taken, and is at the outputs in the clock after.
 #[module(
-    clusters: usize,
-    id: usize = address_width(clusters) + OWN_ID,
-    queued: CopyQueue = CopyQueue::new(clusters),
-    words_of: DirectFields = DirectFields::new(clusters),
-    note_of: NoteFields = NoteFields::new(clusters),
+    shape: HostShape,
+    clusters: usize = shape.clusters,
+    id: usize = shape.id(),
+    note_of: NoteFields = NoteFields::new(shape.queues(Traffic::Copies)),
 )]
 pub struct HostIntake {
     /// Commands of each cluster.
@@ -30,23 +27,22 @@ pub struct HostIntake {
     pub done: Wire<In, bool>,
     /// Its id.
     pub done_id: Wire<In, { id }>,
-    /// Copies to the host, as [`CopyQueue`] says.
-    pub to_host: StreamOut<{ queued.width }>,
-    /// Copies from the host.
-    pub from_host: StreamOut<{ queued.width }>,
-    /// Words for the host, as [`DirectFields`] says.
-    pub direct: StreamOut<{ words_of.width }>,
-    /// Packets to be sent.
-    pub send: CommandOut<{ id }, { HOST_ADDRESS }, { WORD }>,
+    /// A copy to the host is taken.
+    pub to_host: Wire<Out, bool>,
+    /// A copy from the host is.
+    pub from_host: Wire<Out, bool>,
+    /// Words for the host are.
+    pub direct: Wire<Out, bool>,
+    /// A packet to be sent is.
+    pub send: Wire<Out, bool>,
+    /// Whose it is, as [`NoteFields`] says.
+    pub whose: Wire<Out, { note_of.width }>,
+    /// Its words.
+    pub words: Wire<Out, { COMMAND_WORDS * WORD }>,
     /// Ids of commands that do nothing.
     pub nothing: StreamOut<{ id }>,
     /// The cluster whose turn it is.
     turn: Reg<{ address_width(clusters) }, Reset>,
-    held_direct: Reg<{ words_of.width }>,
-    holds_direct: Reg<bool, Reset>,
-    held_send_id: Reg<{ id }>,
-    held_send: Reg<{ COMMAND_WORDS * WORD }>,
-    holds_send: Reg<bool, Reset>,
     held_nothing: Reg<{ id }>,
     holds_nothing: Reg<bool, Reset>,
     /// The command has been decoded.
@@ -55,7 +51,7 @@ pub struct HostIntake {
 
 /// A word of a command.
 #[kernel]
-fn word(words: Sig, number: usize) -> Sig {
+pub(super) fn word(words: Sig, number: usize) -> Sig {
     words.slice(WORD * number, WORD)
 }
 
@@ -78,32 +74,19 @@ fn outlet(kind: Sig, words: Sig) -> Sig {
     ])
 }
 
-#[kernel(HostIntake, suffix = clusters)]
+#[kernel(HostIntake, suffix = format!("{clusters}_{}", shape.contexts.contexts))]
 fn update() {
     turn = turn + 1;
     let (done_own, done_cluster) = reg(done_id).split_at(OWN_ID);
     let done_now = reg_reset(done, false);
-    if direct.ready {
-        holds_direct = false;
-    }
-    if send.ready {
-        holds_send = false;
-    }
     if nothing.ready {
         holds_nothing = false;
     }
-    let rooms = word_of([
-        to_host.ready,
-        from_host.ready,
-        !holds_direct,
-        !holds_send,
-        !holds_nothing,
-    ]);
     let mut outlets = Vec::new();
     for (number, command) in command.iter().enumerate() {
         let class = reg(outlet(command.kind, command.words));
-        let goes = if known[number] && turn == number {
-            class & rooms
+        let goes = if known[number] && turn == number && !(class[NOTHING] && holds_nothing) {
+            class
         } else {
             constant(lit(0, OUTLETS))
         };
@@ -126,48 +109,19 @@ fn update() {
             .collect();
         first(&places[1..], of[0])
     };
-    let words = pick(command.iter().map(|command| command.words).collect());
     let own_id = pick(command.iter().map(|command| command.id).collect());
     let queue = pick(command.iter().map(|command| command.queue).collect());
-    let id_now = cat!(turn, own_id);
-    let note = pack!(note_of {
-        id: id_now,
-        context: queue.slice(ID_BITS as usize, CONTEXT_BITS as usize),
-    });
-    let host = words.slice(0, HOST_ADDRESS);
-    let copy = pack!(queued {
-        host,
-        memory: word(words, 2),
-        bytes: word(words, 3).slice(0, BYTES),
-        note,
-    });
-    (to_host.valid, from_host.valid) = (goes[0], goes[1]);
-    (to_host.data, from_host.data) = (copy, copy);
-    if goes[2] {
-        holds_direct = true;
-        let size = word(words, 2).slice(1, 5);
-        held_direct = pack!(words_of {
-            line: host.slice(OFFSET, HOST_LINE),
-            strobe: word_of((0..DIRECT_BYTES).map(|lane| size > lane)),
-            data: words.slice(3 * WORD, 8 * DIRECT_BYTES),
-            note,
-        });
-    }
-    (direct.valid, direct.data) = (holds_direct, held_direct);
-    if goes[3] {
-        holds_send = true;
-        (held_send_id, held_send) = (id_now, words);
-    }
-    send.valid = holds_send;
-    send.id = held_send_id;
-    send.nid = word(held_send, 0);
-    send.fid = word(held_send, 1);
-    send.src_addr = held_send.slice(2 * WORD, 2 * WORD);
-    send.length = word(held_send, 4);
-    send.user_ptr = held_send.slice(5 * WORD, 2 * WORD);
-    if goes[4] {
+    words = reg(pick(command.iter().map(|command| command.words).collect()));
+    whose = reg(pack!(note_of {
+        id: cat!(turn, own_id),
+        owner: queue.slice(shape.contexts.own(), shape.contexts.context()),
+    }));
+    let given = reg_reset(goes.slice(0, NOTHING), 0);
+    (to_host, from_host) = (given[0], given[1]);
+    (direct, send) = (given[2], given[3]);
+    if goes[NOTHING] {
         holds_nothing = true;
-        held_nothing = id_now;
+        held_nothing = cat!(turn, own_id);
     }
     (nothing.valid, nothing.data) = (holds_nothing, held_nothing);
 }

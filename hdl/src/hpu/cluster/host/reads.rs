@@ -4,36 +4,36 @@ use super::super::copier::LineStore;
 use super::super::rotator::LineRotator;
 use super::super::steps::{CopyFields, LineSteps};
 use super::super::{LineWrite, OFFSET, WORD};
-use super::bursts::{BurstFields, HOST_PORT, HostBursts, RangeFields, drive};
-use super::{CopyQueue, NoteFields, PendingFields};
+use super::bursts::{BurstFields, HOST_PORT, burst_of, drive};
+use super::{HostShape, NoteFields, PartFields, PendingFields, Traffic, WAITING};
 use crate::axi::{AxiAddressOut, AxiReadIn};
 use crate::entry::ParameterError;
 use crate::stream::{Fifo, FifoConfig, StreamIn};
 use spinneret_verilog::prelude::*;
 
-/// Copies that can wait for their data.
-const PENDING: usize = 32;
+/// Parts that can wait for their data: 16 KiB, which the longest path to a host needs. More would delay other contexts.
+const PENDING: usize = 16;
 
-/// Copies from the host to memory. Bursts are asked for ahead of the data of the copies before.
+/// Copies from the host to memory. Bursts are asked for ahead of the data of the parts before.
 ///
 /// ```text
-///  copies =+=> HostBursts ==> AR
-///          |                      R ==> LineRotator ==> LineStore =+=> write
-///          +=> pending ==> LineSteps ------^                       +-> done
+///  parts =+=> bursts ==> AR
+///         |                 R ==> LineRotator ==> LineStore =+=> write
+///         +=> pending ==> LineSteps --^                      +-> done
 /// ```
 #[module(
-    clusters: usize,
+    shape: HostShape,
     error = ParameterError,
-    queued: CopyQueue = CopyQueue::new(clusters),
-    note: NoteFields = NoteFields::new(clusters),
-    range: RangeFields = RangeFields::new(note.context.width),
-    burst_of: BurstFields = BurstFields::new(note.context.width),
-    pending_of: PendingFields = PendingFields::new(clusters),
-    asked: CopyFields = CopyFields::new(note.id.width),
+    parts: PartFields = PartFields::new(shape.queues(Traffic::Copies)),
+    note: NoteFields = NoteFields::new(shape.queues(Traffic::Copies)),
+    burst: BurstFields = BurstFields::new(note.width),
+    pending_of: PendingFields = PendingFields::new(shape),
+    tag: usize = note.id.width + 1,
+    asked: CopyFields = CopyFields::new(tag),
 )]
 pub struct HostReads {
-    /// Copies, as [`CopyQueue`] says.
-    pub s: StreamIn<{ queued.width }>,
+    /// Parts of copies, as [`PartFields`] says.
+    pub s: StreamIn<{ parts.width }>,
     /// Bursts.
     pub ar: AxiAddressOut<{ HOST_PORT }, { HOST_PORT.extras.user.ar }, { false }>,
     /// Their data.
@@ -44,34 +44,31 @@ pub struct HostReads {
     pub done: Wire<Out, bool>,
     /// Its id.
     pub done_id: Wire<Out, { note.id.width }>,
-    bursts: HostBursts<{ note.context.width }>,
+    bursts: Checked<Fifo<{ FifoConfig::distributed(burst.width, WAITING) }>>,
     pending: Checked<Fifo<{ FifoConfig::distributed(pending_of.width, PENDING) }>>,
-    steps: LineSteps<{ note.id.width }, { true }>,
-    rotator: Checked<LineRotator<{ note.id.width }, { false }>>,
-    store: LineStore<{ note.id.width }>,
+    /// The tag is {the part is the last one, id}.
+    steps: LineSteps<{ tag }, { true }>,
+    rotator: Checked<LineRotator<{ tag }, { false }>>,
+    store: LineStore<{ tag }>,
 }
 
-#[kernel(HostReads, suffix = clusters)]
+#[kernel(HostReads, suffix = shape.suffix())]
 fn update() {
-    /// A copy goes to both.
-    let copy = queued.of(s.data);
-    let copy_note = note.of(copy.note);
+    /// A part goes to both.
+    let part = parts.of(s.data);
+    let part_note = note.of(part.note);
     s.ready = bursts.s.ready && pending.s.ready;
     bursts.s.valid = s.valid && pending.s.ready;
-    bursts.s.data = pack!(range {
-        address: copy.host,
-        bytes: copy.bytes,
-        note: copy_note.context,
-    });
+    bursts.s.data = burst_of(s.data, parts, burst);
     pending.s.valid = s.valid && bursts.s.ready;
     pending.s.data = pack!(pending_of {
-        place: copy.host.slice(0, OFFSET),
-        memory: copy.memory,
-        bytes: copy.bytes,
-        id: copy_note.id,
+        place: part.host.slice(0, OFFSET),
+        memory: part.memory,
+        bytes: part.bytes,
+        tag: cat!(part.last, part_note.id),
     });
-    let burst = burst_of.of(bursts.m.data);
-    drive(ar, burst.line, burst.length, burst.note);
+    let asks = burst.of(bursts.m.data);
+    drive(ar, asks.line, asks.length, note.of(asks.note).owner);
     ar.valid = bursts.m.valid;
     bursts.m.ready = ar.ready;
     /// Its data, beat by beat.
@@ -82,7 +79,7 @@ fn update() {
         source: next.place.resize(WORD),
         destination: next.memory,
         bytes: next.bytes.resize(WORD),
-        tag: next.id,
+        tag: next.tag,
     });
     r.ready = steps.asks;
     steps.accepted = r.valid;
@@ -94,6 +91,7 @@ fn update() {
     steps.room = rotator.room;
     store.s = rotator.m;
     write = store.write;
-    done = store.done;
-    done_id = store.done_tag;
+    let (id, is_last) = store.done_tag.split_at(note.id.width);
+    done = store.done && is_last[0];
+    done_id = id;
 }

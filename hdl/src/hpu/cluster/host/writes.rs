@@ -3,8 +3,8 @@
 use super::super::rotator::{LineRotator, PlacedFields};
 use super::super::steps::{CopyFields, LineLoader};
 use super::super::{LINE_BYTES, LINE_DATA, LineRead, WORD};
-use super::bursts::{BurstFields, HOST_LINE, HOST_PORT, HostBursts, PAGE_LINE, RangeFields, drive};
-use super::{CopyQueue, DirectFields, NoteFields};
+use super::bursts::{BurstFields, HOST_LINE, HOST_PORT, PART_LINE, burst_of, drive};
+use super::{HostShape, NoteFields, PartFields, Traffic, WAITING, WordsJob};
 use crate::axi::{AxiAddressOut, AxiDataOut, AxiResponseIn};
 use crate::entry::ParameterError;
 use crate::stream::{Fifo, FifoConfig, StreamIn, StreamOut};
@@ -16,27 +16,26 @@ const OPEN: usize = 32;
 /// Copies from memory to the host, and writes words of commands between their bursts.
 ///
 /// ```text
-///  copies =+=> LineLoader ==> LineRotator =+=> W
-///          |      | read                   |
-///          +=> HostBursts =================+=> AW ==> open bursts <== B
-///  direct =================================+                  +---> done
+///  parts =+=> LineLoader ==> LineRotator =+=> W
+///         |      | read                   |
+///         +=> bursts =====================+=> AW ==> open bursts <== B
+///  direct ================================+                  +---> done
 /// ```
 #[module(
-    clusters: usize,
+    shape: HostShape,
     error = ParameterError,
-    queued: CopyQueue = CopyQueue::new(clusters),
-    direct_of: DirectFields = DirectFields::new(clusters),
-    note: NoteFields = NoteFields::new(clusters),
-    range: RangeFields = RangeFields::new(note.width),
-    burst_of: BurstFields = BurstFields::new(note.width),
+    parts: PartFields = PartFields::new(shape.queues(Traffic::Copies)),
+    words_of: WordsJob = WordsJob::new(),
+    note: NoteFields = NoteFields::new(shape.queues(Traffic::Copies)),
+    fields: BurstFields = BurstFields::new(note.width),
     asked: CopyFields = CopyFields::new(1),
     placed: PlacedFields = PlacedFields::new(1),
 )]
 pub struct HostWrites {
-    /// Copies, as [`CopyQueue`] says.
-    pub s: StreamIn<{ queued.width }>,
-    /// Words, as [`DirectFields`] says.
-    pub direct: StreamIn<{ direct_of.width }>,
+    /// Parts of copies, as [`PartFields`] says.
+    pub s: StreamIn<{ parts.width }>,
+    /// Words: {[`NoteFields`], [`WordsJob`]}.
+    pub direct: StreamIn<{ words_of.width + note.width }>,
     /// Reads of memory.
     pub read: LineRead,
     /// Bursts.
@@ -47,41 +46,37 @@ pub struct HostWrites {
     pub b: AxiResponseIn<{ HOST_PORT }>,
     /// Ids of commands that are done.
     pub done: StreamOut<{ note.id.width }>,
-    bursts: HostBursts<{ note.width }>,
+    bursts: Checked<Fifo<{ FifoConfig::distributed(fields.width, WAITING) }>>,
     loader: LineLoader<{ 1 }>,
     rotator: Checked<LineRotator<{ 1 }, { true }>>,
     open: Checked<Fifo<{ FifoConfig::distributed(note.id.width + 1, OPEN) }>>,
     has_aw: Reg<bool, Reset>,
     held_line: Reg<{ HOST_LINE }>,
-    held_length: Reg<{ PAGE_LINE }>,
-    held_context: Reg<{ note.context.width }>,
+    held_length: Reg<{ PART_LINE }>,
+    held_context: Reg<{ note.owner.width }>,
     has_w: Reg<bool, Reset>,
     held_last: Reg<bool>,
     held_strobe: Reg<{ LINE_BYTES }>,
     held_data: Reg<{ LINE_DATA }>,
     /// Beats of a burst are to come, and how many, minus 1.
     in_burst: Reg<bool, Reset>,
-    left: Reg<{ PAGE_LINE }>,
+    left: Reg<{ PART_LINE }>,
     /// The burst before was one of words.
     was_direct: Reg<bool>,
 }
 
-#[kernel(HostWrites, suffix = clusters)]
+#[kernel(HostWrites, suffix = shape.suffix())]
 fn update() {
-    /// A copy goes to both.
-    let copy = queued.of(s.data);
+    /// A part goes to both.
+    let part = parts.of(s.data);
     s.ready = bursts.s.ready && loader.s.ready;
     bursts.s.valid = s.valid && loader.s.ready;
-    bursts.s.data = pack!(range {
-        address: copy.host,
-        bytes: copy.bytes,
-        note: copy.note,
-    });
+    bursts.s.data = burst_of(s.data, parts, fields);
     loader.s.valid = s.valid && bursts.s.ready;
     loader.s.data = pack!(asked {
-        source: copy.memory,
-        destination: copy.host.slice(0, WORD),
-        bytes: copy.bytes.resize(WORD),
+        source: part.memory,
+        destination: part.host.slice(0, WORD),
+        bytes: part.bytes.resize(WORD),
         tag: 0,
     });
     read = loader.read;
@@ -99,22 +94,24 @@ fn update() {
     let writes_direct = can_open && direct.valid && !(was_direct && copy_waits);
     let opens = can_open && copy_waits && !writes_direct;
     let goes_on = w_free && in_burst && rotator.m.valid;
-    let (burst, words) = (burst_of.of(bursts.m.data), direct_of.of(direct.data));
+    let burst = fields.of(bursts.m.data);
+    let (words, words_note) = direct.data.split_at(words_of.width);
+    let words = words_of.of(words);
     direct.ready = writes_direct;
     bursts.m.ready = opens;
     rotator.m.ready = opens || goes_on;
-    let opened = note.of(if writes_direct { words.note } else { burst.note });
+    let opened = note.of(if writes_direct { words_note } else { burst.note });
     open.s.valid = writes_direct || opens;
     open.s.data = cat!(writes_direct || burst.last, opened.id);
     if writes_direct || opens {
         has_aw = true;
         held_line = if writes_direct { words.line } else { burst.line };
         held_length = if writes_direct {
-            constant(lit(0, PAGE_LINE))
+            constant(lit(0, PART_LINE))
         } else {
             burst.length
         };
-        held_context = opened.context;
+        held_context = opened.owner;
         was_direct = writes_direct;
     }
     let is_single = burst.length == 0;

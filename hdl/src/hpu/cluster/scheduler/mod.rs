@@ -57,6 +57,7 @@ pub use engine::{PacketIn, PacketOut, QueueEngine, ReturnJob, ReturnJobIn, TaskJ
 pub use her_words::HerWords;
 pub use loads::ClusterLoads;
 pub use shares::ContextShares;
+pub(super) use shares::{PRICE, is_before, price_of};
 pub use task_words::TaskWords;
 
 use super::{

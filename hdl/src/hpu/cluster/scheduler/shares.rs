@@ -7,7 +7,7 @@ use spinneret_regmap::shares;
 use spinneret_verilog::prelude::*;
 
 /// Bits of the price of a clock: 2^16 / weight.
-const PRICE: usize = 16;
+pub(in super::super) const PRICE: usize = 16;
 /// Bits of the product of clocks and price.
 const PRODUCT: usize = TASK_CLOCKS + PRICE;
 /// The lowest bits of a product, which are left out of the charge.
@@ -102,7 +102,7 @@ pub struct ContextShares {
 
 /// The price of a clock: 2^16 / weight.
 #[kernel]
-fn price_of(weight: Sig) -> Sig {
+pub(in super::super) fn price_of(weight: Sig) -> Sig {
     let most = (1_u64 << PRICE) - 1;
     let prices = (1..=WEIGHTS).map(|number| {
         let price = ((1_u64 << PRICE) / number).min(most);
@@ -111,10 +111,11 @@ fn price_of(weight: Sig) -> Sig {
     first(&prices.collect::<Vec<_>>(), constant(lit(most, PRICE)))
 }
 
-/// `a` is before `b`.
+/// `a` is before `b`; both are virtual times.
 #[kernel]
-fn is_before(a: Sig, b: Sig) -> Sig<bool> {
-    (a - b)[TIME - 1]
+pub(in super::super) fn is_before(a: Sig, b: Sig) -> Sig<bool> {
+    let difference = a - b;
+    difference[difference.width() - 1]
 }
 
 #[kernel(ContextShares, suffix = shape.suffix())]
