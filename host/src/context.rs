@@ -7,7 +7,7 @@ use crate::memory::{HandlerMemory, HostMemory};
 use crate::nic::{Counter, Nic, State};
 use crate::options::Options;
 use crate::share::{Share, Usage};
-use crate::tenants::{Opened, Owner, Request};
+use crate::tenants::{Opened, Request};
 use spinneret_program::{Program, Variable};
 use spinneret_rules::Ruleset;
 use std::collections::BTreeMap;
@@ -55,7 +55,7 @@ impl<D: Device> Nic<D> {
         const CALL: &str = "Nic::open_context";
         rules.check().call(CALL)?;
         program.find(name).call(CALL)?;
-        let State { device, tenants } = &mut *self.lock();
+        let State { device, tenants, .. } = &mut *self.lock();
         let opened = match device.manager() {
             Some(manager) => manager.open_context(program, name, rules, options).call(CALL)?,
             None => {
@@ -66,7 +66,7 @@ impl<D: Device> Nic<D> {
                     options,
                 };
                 tenants
-                    .open(device, Owner::SELF, request)
+                    .open(device, self.owner(), request)
                     .map(ManagedContext::from)
                     .map_err(|(context, kind)| Error {
                         call: CALL,

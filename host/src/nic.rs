@@ -25,12 +25,14 @@ const PATIENCE: u32 = 16;
 #[derive(Debug)]
 pub struct Nic<D: Device = OpenDevice> {
     state: Arc<Mutex<State<D>>>,
+    owner: Owner,
 }
 
 impl<D: Device> Clone for Nic<D> {
     fn clone(&self) -> Self {
         Self {
             state: Arc::clone(&self.state),
+            owner: self.owner,
         }
     }
 }
@@ -41,6 +43,8 @@ pub(crate) struct State<D> {
     pub(crate) device: D,
     /// Its programs and contexts; unused if another process manages it.
     pub(crate) tenants: Tenants,
+    /// Owners of contexts in this process, other than the first.
+    owners: u64,
 }
 
 /// Exclusive access to the device of a NIC.
@@ -97,44 +101,66 @@ impl<D: Device> Nic<D> {
         }
         let tenants = Tenants::new(is_shared, Limits::NONE);
         Ok(Self {
-            state: Arc::new(Mutex::new(State { device, tenants })),
+            state: Arc::new(Mutex::new(State {
+                device,
+                tenants,
+                owners: 0,
+            })),
+            owner: Owner::SELF,
         })
+    }
+
+    /// Returns this NIC for another owner of contexts: each loads its programs, so that variables are not shared. On a NIC that
+    /// another process has, a process is one owner.
+    #[must_use]
+    pub fn another_owner(&self) -> Self {
+        let mut state = self.lock();
+        state.owners += 1;
+        Self {
+            state: Arc::clone(&self.state),
+            owner: Owner(state.owners),
+        }
+    }
+
+    /// The owner of contexts that this handle opens.
+    pub(crate) fn owner(&self) -> Owner {
+        self.owner
     }
 
     /// Sets the packets of a context.
     pub(crate) fn set_ruleset(&self, context: u32, rules: &Ruleset) -> Result<(), ErrorKind> {
         rules.check()?;
-        let State { device, tenants } = &mut *self.lock();
+        let State { device, tenants, .. } = &mut *self.lock();
         match device.manager() {
             Some(manager) => Ok(manager.set_ruleset(context, rules)?),
-            None => tenants.set_ruleset(device, Owner::SELF, context, rules),
+            None => tenants.set_ruleset(device, self.owner, context, rules),
         }
     }
 
     /// Sets the share of a context.
     pub(crate) fn set_share(&self, context: u32, share: Share) -> Result<(), ErrorKind> {
-        let State { device, tenants } = &mut *self.lock();
+        let State { device, tenants, .. } = &mut *self.lock();
         match device.manager() {
             Some(manager) => Ok(manager.set_share(context, share)?),
-            None => tenants.set_share(device, Owner::SELF, context, share),
+            None => tenants.set_share(device, self.owner, context, share),
         }
     }
 
     /// Reads what a context has used.
     pub(crate) fn usage(&self, context: u32) -> Result<Usage, ErrorKind> {
-        let State { device, tenants } = &mut *self.lock();
+        let State { device, tenants, .. } = &mut *self.lock();
         match device.manager() {
             Some(manager) => Ok(manager.usage(context)?),
-            None => tenants.usage(device, Owner::SELF, context),
+            None => tenants.usage(device, self.owner, context),
         }
     }
 
     /// Closes a context; the last one leaves the cluster in reset.
     pub(crate) fn close_context(&self, context: u32) -> Result<(), ErrorKind> {
-        let State { device, tenants } = &mut *self.lock();
+        let State { device, tenants, .. } = &mut *self.lock();
         match device.manager() {
             Some(manager) => Ok(manager.close_context(context)?),
-            None => tenants.close(device, Owner::SELF, context),
+            None => tenants.close(device, self.owner, context),
         }
     }
 

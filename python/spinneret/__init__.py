@@ -16,7 +16,7 @@ from typing import Callable, Iterable, Optional, Union
 
 from . import _spinneret
 from ._packet import Packet
-from ._spinneret import DropWarning, Error, Fault, Frame, Nic, Result, __version__
+from ._spinneret import DropWarning, Error, Fault, Frame, Nic, Result, Session, __version__
 
 __all__ = [
     "DropWarning",
@@ -27,6 +27,7 @@ __all__ = [
     "Nic",
     "Packet",
     "Result",
+    "Session",
     "__version__",
     "example",
     "run",

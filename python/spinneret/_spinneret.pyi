@@ -1,6 +1,8 @@
 import os
 from typing import Any, Callable, Iterable, Optional, Union, overload
 
+from typing_extensions import Self
+
 from ._packet import Packet
 
 __version__: str
@@ -68,12 +70,47 @@ class Result:
     def summary(self) -> dict[str, Any]:
         """The output of `spinneret run --json`."""
 
-class Nic:
-    """A simulated NIC with handlers, from a folder with a Makefile or an ELF file."""
+class Session:
+    """Handlers of an owner on a NIC, with their memory; contexts are numbered like rulesets."""
+
+    def close(self) -> None:
+        """Ends the handlers and frees their memory. Their packets go to the host again."""
+    def __enter__(self) -> Self: ...
+    def __exit__(self, *_args: object) -> None: ...
+    def set_share(self, *, weight: int = 1, budget: int = 1_000_000, context: int = 0) -> None:
+        """Sets the share of a context in HPU time, with `cluster="rtl"`.
+
+        `weight` is 1 to 15, relative to other contexts. A handler is stopped after `budget` clocks; 0: never.
+        """
+    def usage(self, *, context: int = 0) -> dict[str, int]:
+        """HPU time that a context has used, with `cluster="rtl"`: `handlers`, `clocks`, `budget_ends`, `failures`."""
+    def read_host(self, offset: int, size: int, *, context: int = 0) -> bytes:
+        """Reads host memory of a context."""
+    def write_host(self, offset: int, data: bytes, *, context: int = 0) -> None: ...
+    @overload
+    def variable(self, name: str, *, context: int = 0) -> bytes: ...
+    @overload
+    def variable(self, name: str, format: str, *, context: int = 0) -> Any:
+        """Reads a global variable of the handlers, as bytes or with a format of the module `struct`.
+
+        `variable("total", "I")` is a number, `variable("sizes", "4H")` a tuple. The default byte order is
+        little-endian.
+        """
+    @overload
+    def set_variable(self, name: str, value: bytes, *, context: int = 0) -> None: ...
+    @overload
+    def set_variable(self, name: str, value: object, format: str, *, context: int = 0) -> None:
+        """Writes a global variable of the handlers: bytes, or a value or tuple with a format."""
+
+class Nic(Session):
+    """A simulated NIC with handlers, from a folder with a Makefile or an ELF file.
+
+    Without handlers, sessions of several owners open programs of their own.
+    """
 
     def __init__(
         self,
-        handlers: Union[str, os.PathLike[str]],
+        handlers: Union[str, os.PathLike[str], None] = None,
         rules: Union[str, os.PathLike[str], None] = None,
         *,
         handler: Optional[str] = None,
@@ -85,6 +122,14 @@ class Nic:
         host_latency_ns: int = 450,
         watchdog: int = 1_000_000,
     ) -> None: ...
+    def open(
+        self,
+        handlers: Union[str, os.PathLike[str]],
+        rules: Union[str, os.PathLike[str], None] = None,
+        *,
+        handler: Optional[str] = None,
+    ) -> Session:
+        """Opens handlers of another owner while others run; the NIC has to be one without handlers of its own."""
     def run(
         self,
         packets: Iterable[Packet],
@@ -102,23 +147,6 @@ class Nic:
     @property
     def now_ns(self) -> float:
         """Simulated time since the NIC was created."""
-    def read_host(self, offset: int, size: int, *, context: int = 0) -> bytes:
-        """Reads host memory of a context; contexts are numbered like rulesets."""
-    def write_host(self, offset: int, data: bytes, *, context: int = 0) -> None: ...
-    @overload
-    def variable(self, name: str, *, context: int = 0) -> bytes: ...
-    @overload
-    def variable(self, name: str, format: str, *, context: int = 0) -> Any:
-        """Reads a global variable of the handlers, as bytes or with a format of the module `struct`.
-
-        `variable("total", "I")` is a number, `variable("sizes", "4H")` a tuple. The default byte order is
-        little-endian.
-        """
-    @overload
-    def set_variable(self, name: str, value: bytes, *, context: int = 0) -> None: ...
-    @overload
-    def set_variable(self, name: str, value: object, format: str, *, context: int = 0) -> None:
-        """Writes a global variable of the handlers: bytes, or a value or tuple with a format."""
 
 def set_data(folder: Union[str, os.PathLike[str]]) -> None: ...
 def runtime() -> os.PathLike[str]: ...

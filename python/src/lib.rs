@@ -50,6 +50,7 @@ fn _spinneret(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("Error", module.py().get_type::<Error>())?;
     module.add("DropWarning", module.py().get_type::<DropWarning>())?;
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add_class::<nic::Session>()?;
     module.add_class::<nic::Nic>()?;
     module.add_class::<Frame>()?;
     module.add_class::<Fault>()?;

@@ -1,28 +1,36 @@
-//! The class `Nic`, and the Python program as the source and the sink of packets.
+//! The classes `Nic` and `Session`, and the Python program as the source and the sink of packets.
 
 use crate::{DropWarning, Fault, Frame, error};
+use pyo3::PyClassInitializer;
 use pyo3::call::PyCallArgs;
 use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyDict, PyIterator, PyMemoryView, PyTuple};
-use spinneret_host::Context;
+use spinneret_host::{Context, Share, Usage};
 use spinneret_nic::Simulated;
 use spinneret_nic::net::generator::{MAX_SIZE_BYTES, WIRE_OVERHEAD_BYTES};
 use spinneret_nic::net::{MIN_FRAME_BYTES, NetError, Next, Sink, Source};
 use spinneret_nic::nic::Backend;
 use spinneret_nic::report::Summary;
-use spinneret_nic::run::{Embedded, HardwareArguments, Outcome};
+use spinneret_nic::run::{Embedded, HandlerFiles, HardwareArguments, Outcome};
 use std::cell::RefCell;
 use std::ffi::CString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 /// Picoseconds of a clock of 1 MHz.
 const PS_OF_MHZ: f64 = 1e6;
 
-/// A simulated NIC with handlers.
+/// Handlers of an owner on a NIC: their contexts, by ruleset.
+#[derive(Debug, Default)]
+#[pyclass(unsendable, subclass, module = "spinneret")]
+pub(crate) struct Session {
+    contexts: Vec<Context<Simulated>>,
+}
+
+/// A simulated NIC, and the session of its own handlers.
 #[derive(Debug)]
-#[pyclass(unsendable, module = "spinneret")]
+#[pyclass(unsendable, extends = Session, module = "spinneret")]
 pub(crate) struct Nic {
     embedded: Embedded,
 }
@@ -30,11 +38,11 @@ pub(crate) struct Nic {
 #[pymethods]
 impl Nic {
     #[new]
-    #[pyo3(signature = (handlers, rules=None, *, handler=None, cluster="model", clusters=2, hpus=8, cluster_mhz=None,
+    #[pyo3(signature = (handlers=None, rules=None, *, handler=None, cluster="model", clusters=2, hpus=8, cluster_mhz=None,
         core_mhz=250.0, host_latency_ns=450, watchdog=1_000_000))]
     #[allow(clippy::too_many_arguments, reason = "Python names them")]
     fn new(
-        handlers: PathBuf,
+        handlers: Option<PathBuf>,
         rules: Option<PathBuf>,
         handler: Option<&str>,
         cluster: &str,
@@ -44,7 +52,7 @@ impl Nic {
         core_mhz: f64,
         host_latency_ns: u64,
         watchdog: u64,
-    ) -> PyResult<Self> {
+    ) -> PyResult<PyClassInitializer<Self>> {
         if !(1..=8).contains(&clusters) || !(1..=8).contains(&hpus) || host_latency_ns > 1_000_000 {
             return Err(PyValueError::new_err(
                 "a NIC has 1 to 8 clusters of 1 to 8 HPUs, and host_latency_ns is at most 1000000",
@@ -67,9 +75,23 @@ impl Nic {
             strict_pspin: false,
             no_skip: false,
         };
-        let embedded = Embedded::open(&handlers, rules.as_deref(), handler, &hardware);
-        Ok(Self {
-            embedded: embedded.map_err(error)?,
+        let opened = match &handlers {
+            Some(target) => Embedded::open(files(target, rules.as_ref(), handler), &hardware),
+            None if rules.is_some() || handler.is_some() => {
+                return Err(PyValueError::new_err("rules and handler need handlers"));
+            }
+            None => Embedded::shared(&hardware).map(|embedded| (embedded, Vec::new())),
+        };
+        let (embedded, contexts) = opened.map_err(error)?;
+        Ok(PyClassInitializer::from(Session { contexts }).add_subclass(Self { embedded }))
+    }
+
+    /// Opens handlers of another owner, next to those that are there.
+    #[pyo3(signature = (handlers, rules=None, *, handler=None))]
+    fn open(&self, handlers: PathBuf, rules: Option<PathBuf>, handler: Option<&str>) -> PyResult<Session> {
+        let added = self.embedded.add(files(&handlers, rules.as_ref(), handler));
+        Ok(Session {
+            contexts: added.map_err(error)?,
         })
     }
 
@@ -101,6 +123,52 @@ impl Nic {
     #[getter]
     fn now_ns(&self) -> f64 {
         self.embedded.nic().borrow().now_ps() as f64 / 1000.0
+    }
+}
+
+#[pymethods]
+impl Session {
+    /// Closes its contexts: its packets go to the host again.
+    fn close(&mut self) -> PyResult<()> {
+        let closed = self.contexts.drain(..).map(Context::close);
+        closed.collect::<Result<Vec<()>, _>>().map(drop).map_err(error)
+    }
+
+    fn __enter__(session: Py<Self>) -> Py<Self> {
+        session
+    }
+
+    #[pyo3(signature = (*_args))]
+    fn __exit__(&mut self, _args: &Bound<'_, PyTuple>) -> PyResult<()> {
+        self.close()
+    }
+
+    /// Sets the share of a context in HPU time.
+    #[pyo3(signature = (*, weight=1, budget=1_000_000, context=0))]
+    fn set_share(&self, weight: u32, budget: u32, context: usize) -> PyResult<()> {
+        let share = Share { weight, budget };
+        self.context(context)?.set_share(share).map_err(error)
+    }
+
+    /// HPU time that a context has used.
+    #[pyo3(signature = (*, context=0))]
+    fn usage<'py>(&self, py: Python<'py>, context: usize) -> PyResult<Bound<'py, PyDict>> {
+        let Usage {
+            handlers,
+            clocks,
+            budget_ends,
+            failures,
+        } = self.context(context)?.usage().map_err(error)?;
+        let usage = PyDict::new(py);
+        usage.set_item("clocks", clocks)?;
+        for (name, count) in [
+            ("handlers", handlers),
+            ("budget_ends", budget_ends),
+            ("failures", failures),
+        ] {
+            usage.set_item(name, count)?;
+        }
+        Ok(usage)
     }
 
     /// Reads host memory of a context.
@@ -180,15 +248,22 @@ impl Nic {
     }
 }
 
-impl Nic {
+impl Session {
     fn context(&self, number: usize) -> PyResult<&Context<Simulated>> {
-        let contexts = self.embedded.contexts();
-        contexts.get(number).ok_or_else(|| {
-            PyIndexError::new_err(format!(
-                "there is no context {number}: the rules have {} rulesets",
-                contexts.len()
-            ))
+        self.contexts.get(number).ok_or_else(|| {
+            PyIndexError::new_err(match self.contexts.len() {
+                0 => "the session is closed, or the NIC has no handlers of its own".to_owned(),
+                count => format!("there is no context {number}: the rules have {count} rulesets"),
+            })
         })
+    }
+}
+
+fn files<'f>(target: &'f Path, rules: Option<&'f PathBuf>, handler: Option<&'f str>) -> HandlerFiles<'f> {
+    HandlerFiles {
+        target,
+        rules: rules.map(PathBuf::as_path),
+        handler,
     }
 }
 

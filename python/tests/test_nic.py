@@ -158,6 +158,52 @@ def test_memory_messages_and_variables_are_there_after_a_run(own: Path) -> None:
         nic.variable("totl")
 
 
+def rules_of(folder: Path, port: int) -> Path:
+    """Rules for packets to a port."""
+    rules = folder / f"port-{port}.toml"
+    rules.write_text(f'[[ruleset]]\nrules = ["ipv4", {{ ip-proto = 17 }}, {{ udp-dport = {port} }}]\n')
+    return rules
+
+
+def test_sessions_have_programs_and_memory_of_their_own(echo: Path, own: Path, tmp_path: Path) -> None:
+    nic = spinneret.Nic()
+    first = nic.open(echo, rules_of(tmp_path, 1))
+    with nic.open(own, rules_of(tmp_path, 2)) as second:
+        third = nic.open(own, rules_of(tmp_path, 3))
+        result = nic.run([ping(port, 200 if port == 3 else 100) for port in (1, 2, 2, 3, 4)])
+        assert len(result.replies) == 1 and len(result.to_host) == 1
+        assert [fault.handler for fault in result.faults] == ["own_ph"]
+        assert second.variable("total", "I") == 2 == third.variable("total", "I") + 1
+        second.write_host(64, b"second")
+        assert third.read_host(64, 6) == bytes(6)
+        with pytest.raises(spinneret.Error, match="no shares of contexts"):
+            second.set_share(weight=2)
+    # Its packets go to the host, and another session gets its memory.
+    assert len(nic.run([ping(2), ping(1)]).to_host) == 1
+    with pytest.raises(IndexError, match="the session is closed"):
+        second.variable("total")
+    again = nic.open(own, rules_of(tmp_path, 2))
+    result = nic.run([ping(2), ping(3)])
+    assert again.variable("total", "I") == 1 and third.variable("total", "I") == 2
+    assert again.read_host(64, 6) == bytes(6)
+    contexts = result.summary["contexts"]
+    assert [context["handlers"] for context in contexts] == [1, 1]
+    first.close()
+
+
+def test_contexts_of_the_hardware_have_shares(own: Path) -> None:
+    nic = spinneret.Nic(own, cluster="rtl")
+    nic.set_share(weight=15, budget=100)
+    result = nic.run([ping()] * 3)
+    usage = nic.usage()
+    assert usage["handlers"] == usage["budget_ends"] == usage["failures"] == 3
+    assert 300 <= usage["clocks"] and result.summary["contexts"][0]["budget_ends"] == 3
+    nic.set_share()
+    assert nic.run([ping()]).faults == [] and nic.usage()["handlers"] == 4
+    with pytest.raises(spinneret.Error, match="a weight of 16 is not possible: this process may set 1 to 15"):
+        nic.set_share(weight=16)
+
+
 def test_faults_have_their_source_line(own: Path) -> None:
     result = spinneret.run(own, [ping(size=200), ping()])
     (fault,) = result.faults
@@ -234,6 +280,10 @@ def test_what_cannot_be_run_is_refused_in_a_sentence(echo: Path, tmp_path: Path)
         spinneret.Nic(echo, cluster="asic")
     with pytest.raises(spinneret.Error, match="--hpus needs a model of the clusters"):
         spinneret.Nic(echo, cluster="rtl", hpus=4)
+    with pytest.raises(spinneret.Error, match="create one without handlers"):
+        spinneret.Nic(echo).open(echo)
+    with pytest.raises(ValueError, match="rules and handler need handlers"):
+        spinneret.Nic(rules="rules.toml")
     with pytest.raises(ValueError, match="1 to 8 clusters"):
         spinneret.Nic(echo, clusters=9)
     with pytest.raises(spinneret.Error, match="there is no example `nothing`; there are aggregate, "):

@@ -264,7 +264,7 @@ fn only_elf(folder: &Path) -> Result<PathBuf, BuildError> {
 }
 
 /// Host memory of a context.
-const HOST_BYTES: u32 = 16 << 20;
+pub(super) const HOST_BYTES: u32 = 16 << 20;
 /// Memory is given out in units of a line.
 const LINE: u32 = 64;
 
@@ -326,7 +326,6 @@ pub(crate) fn contexts_on(
     rulesets: &[NamedRuleset],
     handler: Option<&str>,
 ) -> Result<Vec<Context<Simulated>>, StartError> {
-    let names = names(program, rulesets, handler)?;
     let count = rulesets.len().max(1) as u32;
     let share = |bytes: u32| bytes / count / LINE * LINE;
     let options = Options {
@@ -335,10 +334,24 @@ pub(crate) fn contexts_on(
         scratchpad_bytes: Some(share(L1_BYTES - L1_SCRATCHPADS)),
     };
     let nic = spinneret_host::Nic::new(simulated.clone())?;
-    let opened = names
+    contexts_of(&nic, program, rulesets, handler, &options)
+}
+
+/// Opens a context for each ruleset.
+///
+/// # Errors
+/// As [`start`], or the NIC has no room.
+pub(crate) fn contexts_of(
+    nic: &spinneret_host::Nic<Simulated>,
+    program: &Program,
+    rulesets: &[NamedRuleset],
+    handler: Option<&str>,
+    options: &Options,
+) -> Result<Vec<Context<Simulated>>, StartError> {
+    let opened = names(program, rulesets, handler)?
         .into_iter()
         .zip(rulesets)
-        .map(|(name, named)| nic.open_context(program, name, &named.ruleset, &options));
+        .map(|(name, named)| nic.open_context(program, name, &named.ruleset, options));
     Ok(opened.collect::<Result<_, Error>>()?)
 }
 

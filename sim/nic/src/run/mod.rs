@@ -10,7 +10,7 @@ mod session;
 pub(crate) mod setup;
 mod wave;
 
-pub use embedded::{Embedded, Outcome};
+pub use embedded::{Embedded, HandlerFiles, Outcome};
 pub use handlers::{BuildError, Hpus, program, program_for};
 pub use host::HostPing;
 pub use receive::{ReceiveArguments, receive};

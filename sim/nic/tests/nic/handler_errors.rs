@@ -2,9 +2,10 @@
 
 use crate::kit::{self, json, ok, packets, spinneret, stderr};
 use serde_json::Value;
+use spinneret_host::Context;
 use spinneret_nic::net::{NetError, Next, Sink, Source};
 use spinneret_nic::nic::Backend;
-use spinneret_nic::run::{Embedded, HardwareArguments};
+use spinneret_nic::run::{Embedded, HandlerFiles, HardwareArguments};
 use spinneret_packets::udp;
 use std::cell::Cell;
 use std::process::Output;
@@ -279,7 +280,14 @@ fn echo(clocks: u32) -> Embedded {
         strict_pspin: false,
         no_skip: false,
     };
-    Embedded::open(folder.path(), None, None, &hardware).unwrap_or_else(|error| panic!("{error:#}"))
+    let files = HandlerFiles {
+        target: folder.path(),
+        rules: None,
+        handler: None,
+    };
+    let (nic, contexts) = Embedded::open(files, &hardware).unwrap_or_else(|error| panic!("{error:#}"));
+    contexts.into_iter().for_each(Context::leave);
+    nic
 }
 
 /// Runs packets of 98 bytes: how many came back.

@@ -3,7 +3,7 @@
 use serde_json::Value;
 use spinneret_host::{Context, Device, Nic, Options, Program, Rule, Ruleset};
 use spinneret_nic::Simulated;
-use spinneret_nic::nic::{NicConfig, Out};
+use spinneret_nic::nic::{Backend, NicConfig, Out};
 use spinneret_packets::capture::{CaptureReader, Packet};
 use std::cell::RefCell;
 use std::fmt::Display;
@@ -296,6 +296,26 @@ pub(crate) fn contexts() -> Program {
 pub(crate) fn nic() -> (Nic<Simulated>, Simulated) {
     let simulated = ok(Simulated::new(NicConfig::default()));
     (ok(Nic::new(simulated.clone())), simulated)
+}
+
+/// A NIC for several programs, and the simulation behind it. With the model of the clusters, no handler takes more clocks than that.
+pub(crate) fn shared(backend: Backend, watchdog: u32) -> (Nic<Simulated>, Simulated) {
+    let mut config = NicConfig {
+        backend,
+        ..NicConfig::default()
+    };
+    match backend {
+        Backend::Model => config.cluster.watchdog = watchdog.into(),
+        Backend::Rtl => config.cluster_ps = config.core_ps,
+    }
+    let simulated = ok(Simulated::new(config));
+    (ok(Nic::shared(simulated.clone())), simulated)
+}
+
+/// Builds handlers `app`.
+pub(crate) fn compiled(source: &str) -> Program {
+    let folder = handlers("app", source);
+    ok(Program::open(&ok(spinneret_nic::run::program(folder.path(), 2))))
 }
 
 /// UDP packets to a port, each a message.

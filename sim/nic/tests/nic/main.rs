@@ -8,6 +8,7 @@ mod gdb;
 mod handler_errors;
 mod handler_start;
 mod host;
+mod hostile;
 mod installed;
 mod kit;
 mod linux;

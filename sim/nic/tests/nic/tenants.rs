@@ -3,9 +3,9 @@
 use crate::kit::{self, Served, contexts, exchange, ok, open, port};
 use spinneret_host::{Nic, Options, Program};
 use spinneret_nic::Simulated;
-use spinneret_nic::nic::NicConfig;
+use spinneret_nic::nic::Backend;
 use spinneret_packets::udp;
-use spinneret_regmap::pspin::{ENTRY, HANDLER_BASE, PROGRAM_BASE, RESIDENT_DATA};
+use spinneret_regmap::pspin::{ENTRY, HANDLER_CLOCKS, PROGRAM_BASE};
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -15,14 +15,7 @@ const PATIENCE: Duration = Duration::from_millis(50);
 
 /// A NIC for several programs, and the simulation behind it.
 fn shared() -> (Nic<Simulated>, Simulated) {
-    let simulated = ok(Simulated::new(NicConfig::default()));
-    (ok(Nic::shared(simulated.clone())), simulated)
-}
-
-/// Builds handlers `app`.
-fn built(source: &str) -> Program {
-    let folder = kit::handlers("app", source);
-    ok(Program::open(&ok(spinneret_nic::run::program(folder.path(), 2))))
+    kit::shared(Backend::Model, HANDLER_CLOCKS)
 }
 
 /// Leaves its bytes wherever it may, and counts tasks of each HPU in a thread-local variable.
@@ -54,22 +47,6 @@ const CURIOUS: &str = "#include <handler.h>\n\
          for (uint32_t word = 0; word < 256; ++word) { words += (stack[word] != 0) + (pad[word] != 0) + (memory[word] != 0); }\n\
          amo_send_add((volatile int32_t *)&found, (int32_t)words);\n\
          amo_send_add((volatile int32_t *)&looked, 1);\n\
-     }\n";
-
-/// Loads (0), stores (1) or copies (2) a word at the address in its packet.
-const HOSTILE: &str = "#include <handler.h>\n\
-     #include <packets.h>\n\
-     #include <spin_dma.h>\n\
-     volatile uint32_t reached;\n\
-     __handler__ void app_ph(handler_args_t *args) {\n\
-         uint32_t words[2];\n\
-         memcpy(words, (uint8_t *)args->task->pkt_mem + sizeof(pkt_hdr_t), sizeof(words));\n\
-         volatile uint32_t *target = (volatile uint32_t *)(uintptr_t)words[0];\n\
-         uint32_t value = 0x66666666;\n\
-         if (words[1] == 0) { value = *target; }\n\
-         if (words[1] == 1) { *target = value; }\n\
-         if (words[1] == 2) { spin__memcpy(&value, (void *)target, 4); }\n\
-         amo_send_add((volatile int32_t *)&reached, 1);\n\
      }\n";
 
 #[test]
@@ -108,8 +85,8 @@ fn programs_run_beside_each_other() {
 fn thread_local_variables_stay_with_their_program() {
     let (nic, simulated) = shared();
     let ping = open(&nic, &kit::program("examples/udp_ping"), "udp_ping", &port(1));
-    let untidy = open(&nic, &built(UNTIDY), "app", &port(2));
-    let again = open(&nic, &built(UNTIDY), "app", &port(3));
+    let untidy = open(&nic, &kit::compiled(UNTIDY), "app", &port(2));
+    let again = open(&nic, &kit::compiled(UNTIDY), "app", &port(3));
     exchange(
         &simulated,
         (0..90).map(|number: u8| udp(1 + u16::from(number % 2), &[number; 60])),
@@ -136,9 +113,9 @@ fn thread_local_variables_stay_with_their_program() {
 fn nothing_is_left_for_the_next_program() {
     let (nic, simulated) = shared();
     let ping = open(&nic, &kit::program("examples/udp_ping"), "udp_ping", &port(1));
-    let curious = built(CURIOUS);
+    let curious = kit::compiled(CURIOUS);
     for round in 0..2 {
-        let untidy = open(&nic, &built(UNTIDY), "app", &port(2));
+        let untidy = open(&nic, &kit::compiled(UNTIDY), "app", &port(2));
         ok(untidy.handler_memory().write(0, &[0xa5; 4096]));
         exchange(&simulated, (0..40).map(|number: u8| udp(2, &[number; 60])));
         let place = untidy.handler_memory().address();
@@ -161,7 +138,7 @@ fn nothing_is_left_for_the_next_program() {
 fn a_program_is_replaced_while_packets_of_another_flow() {
     let (nic, simulated) = shared();
     let ping = open(&nic, &kit::program("examples/udp_ping"), "udp_ping", &port(1));
-    let (count, untidy) = (contexts(), built(UNTIDY));
+    let (count, untidy) = (contexts(), kit::compiled(UNTIDY));
     let (mut replies, mut sent) = (0, 0);
     for round in 0..8 {
         let frames = 20;
@@ -185,43 +162,9 @@ fn a_program_is_replaced_while_packets_of_another_flow() {
 }
 
 #[test]
-fn handlers_do_not_reach_memory_of_others() {
-    let (nic, simulated) = shared();
-    let count = open(&nic, &contexts(), "count", &port(1));
-    let hostile = open(&nic, &built(HOSTILE), "app", &port(2));
-    let reached = ok(hostile.variable("reached"));
-    let total = ok(count.variable("total"));
-    ok(total.store(0, 5_u32));
-    let targets = [
-        total.address(),
-        count.handler_memory().address(),
-        HANDLER_BASE,
-        RESIDENT_DATA + 0x40,
-    ];
-    for (address, kind) in targets
-        .into_iter()
-        .flat_map(|address| (0..3_u32).map(move |kind| (address, kind)))
-    {
-        exchange(
-            &simulated,
-            [udp(2, &[address.to_le_bytes(), kind.to_le_bytes()].concat())],
-        );
-    }
-    assert_eq!(ok(reached.load::<u32>(0)), 0, "each is a fault");
-    assert_eq!(ok(total.load::<u32>(0)), 5);
-    exchange(
-        &simulated,
-        [udp(2, &[reached.address().to_le_bytes(), [0; 4]].concat())],
-    );
-    assert_eq!(ok(reached.load::<u32>(0)), 1, "its own memory is not");
-    exchange(&simulated, (0..3).map(|number: u8| udp(1, &[number; 60])));
-    assert_eq!(ok(total.load::<u32>(0)), 8, "the other goes on");
-}
-
-#[test]
 fn a_failed_init_fails_the_tasks_of_its_program_only() {
     let (nic, simulated) = shared();
-    let broken = built(
+    let broken = kit::compiled(
         "#include <handler.h>\n\
          volatile uint32_t ran;\n\
          void init_handlers(handler_fn *hh, handler_fn *ph, handler_fn *th, void **memory) {\n\
@@ -244,11 +187,11 @@ fn a_failed_init_fails_the_tasks_of_its_program_only() {
 #[test]
 fn a_program_without_room_is_refused() {
     let (nic, _) = shared();
-    let large = built(
+    let large = kit::compiled(
         "#include <handler.h>\nvolatile uint8_t table[700000];\n__handler__ void app_ph(handler_args_t *args) { table[args->hpu_id] = 1; }\n",
     );
     let first = open(&nic, &large, "app", &port(1));
-    let other = built(
+    let other = kit::compiled(
         "#include <handler.h>\nvolatile uint8_t other[400000];\n__handler__ void app_ph(handler_args_t *args) { other[args->hpu_id] = 1; }\n",
     );
     let error = nic
@@ -306,8 +249,14 @@ fn part_of_another_process() {
 
 #[test]
 fn a_killed_process_frees_its_context() {
+    for clusters in ["model", "rtl"] {
+        kill_one(clusters);
+    }
+}
+
+fn kill_one(clusters: &str) {
     let packets = "udp,dport=7000,size=100,rate=100Mbps,count=1e9";
-    let server = Served::start(&[], &["--generate", packets]);
+    let server = Served::start(&["--cluster", clusters], &["--generate", packets]);
     let nic = ok(Nic::open(&server.name()));
     let count = open(&nic, &contexts(), "count", &port(7000));
     let mut other = ok(Command::new(ok(std::env::current_exe()))
