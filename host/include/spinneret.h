@@ -606,7 +606,7 @@ int spinneret_pop_counter(struct spinneret_context *context,
                           uint32_t *value);
 
 /**
- * Returns the number of values, of all counters, that were overwritten, as far as spinneret_pop_counter has found out.
+ * Returns the number of values, of all counters, that were overwritten since the first call of this or of spinneret_pop_counter.
  * The number is written to lost.
  */
 int spinneret_lost_values(struct spinneret_context *context,

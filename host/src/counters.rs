@@ -84,9 +84,13 @@ impl<D: Device> CounterQueue<D> {
         Ok(())
     }
 
-    /// Returns the number of values, of all counters, that were overwritten before they were read.
-    pub fn lost(&self) -> u64 {
-        self.lost
+    /// Reads new values, and returns the number of values, of all counters, that were overwritten since the first call.
+    ///
+    /// # Errors
+    /// As [`pop`](Self::pop).
+    pub fn lost(&mut self) -> Result<u64, Error> {
+        self.fetch()?;
+        Ok(self.lost)
     }
 
     /// Reads all new values.

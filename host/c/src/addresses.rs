@@ -1,9 +1,9 @@
 //! Where the memory and the handlers of a context are, for programs that compute addresses themselves.
 
-use crate::context::{OpenContext, spinneret_context, spinneret_program};
+use crate::context::{OpenContext, handlers_name, spinneret_context, spinneret_program};
 use crate::ffi::{self, Failure, SPINNERET_OK, check_place, guarded, put, text};
 use crate::memory::with;
-use spinneret_host::{CounterQueue, HANDLER_COUNTERS, HandlerMemory, Program};
+use spinneret_host::{CounterQueue, Error, ErrorKind, HANDLER_COUNTERS, HandlerMemory, Program};
 use std::ffi::{c_char, c_int, c_void};
 use std::sync::{Arc, PoisonError};
 
@@ -30,7 +30,7 @@ pub unsafe extern "C" fn spinneret_handlers(
     guarded(|| {
         let program: Arc<Program> = ffi::get(program)?;
         // SAFETY: the caller promises a string or null.
-        let name = unsafe { name(&program, handlers) }?;
+        let name = unsafe { handlers_name(&program, handlers) }?;
         let found = program.find(&name)?.map(|code| spinneret_code {
             address: code.address,
             bytes: code.size,
@@ -38,18 +38,6 @@ pub unsafe extern "C" fn spinneret_handlers(
         // SAFETY: the caller promises room for three.
         unsafe { put(codes.cast::<[spinneret_code; 3]>(), "codes", found) }?;
         Ok(SPINNERET_OK)
-    })
-}
-
-/// The name of the handlers of a context.
-///
-/// # Safety
-/// `handlers` is a string, or null.
-pub(crate) unsafe fn name(program: &Program, handlers: *const c_char) -> Result<String, Failure> {
-    Ok(match handlers.is_null() {
-        true => program.only_name()?.to_owned(),
-        // SAFETY: the caller says that it is a string.
-        false => unsafe { text(handlers, "handlers") }?.to_owned(),
     })
 }
 
@@ -135,11 +123,8 @@ pub unsafe extern "C" fn spinneret_pop_counter(
         let open: Arc<OpenContext> = ffi::get(context)?;
         check_place(value, "value")?;
         check_index(index)?;
-        let mut queue = open.queue.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut opened = queue.take().map_or_else(|| open.context.counter_queue(), Ok)?;
-        let found = opened.pop(index);
-        *queue = Some(opened);
-        Ok(match found? {
+        let found = with_queue(&open, |queue| queue.pop(index))?;
+        Ok(match found {
             // SAFETY: the caller promises the place.
             Some(found) => unsafe { put(value, "value", found) }.map(|()| 1)?,
             None => 0,
@@ -147,15 +132,14 @@ pub unsafe extern "C" fn spinneret_pop_counter(
     })
 }
 
-/// Returns the number of values, of all counters, that were overwritten, as far as spinneret_pop_counter has found out.
+/// Returns the number of values, of all counters, that were overwritten since the first call of this or of spinneret_pop_counter.
 ///
 /// # Safety
 /// The number is written to `lost`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn spinneret_lost_values(context: *mut spinneret_context, lost: *mut u64) -> c_int {
     with(context, |open| {
-        let queue = open.queue.lock().unwrap_or_else(PoisonError::into_inner);
-        let count = queue.as_ref().map_or(0, CounterQueue::lost);
+        let count = with_queue(open, CounterQueue::lost)?;
         // SAFETY: the caller promises the place.
         unsafe { put(lost, "lost", count) }
     })
@@ -166,16 +150,25 @@ pub unsafe extern "C" fn spinneret_lost_values(context: *mut spinneret_context, 
 pub extern "C" fn spinneret_clear_counter(context: *mut spinneret_context, index: u32) -> c_int {
     with(context, |open| {
         check_index(index)?;
-        let mut queue = open.queue.lock().unwrap_or_else(PoisonError::into_inner);
-        let opened = queue.take().map_or_else(|| open.context.counter_queue(), Ok).ok();
-        let cleared = opened.map(|mut opened| {
-            let cleared = opened.clear(index);
-            *queue = Some(opened);
-            cleared
-        });
-        cleared.transpose()?;
+        match with_queue(open, |queue| queue.clear(index)) {
+            // Handlers that push nothing have a counter as well.
+            Err(error) if !matches!(error.kind, ErrorKind::NoVariable { .. }) => Err(error)?,
+            _ => {}
+        }
         Ok(open.context.clear_handler_counter(index)?)
     })
+}
+
+/// Uses the values of a context's counters, which are looked for at the first use.
+fn with_queue<T>(
+    open: &OpenContext,
+    call: impl FnOnce(&mut CounterQueue) -> Result<T, Error>,
+) -> Result<T, Error> {
+    let mut queue = open.queue.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut opened = queue.take().map_or_else(|| open.context.counter_queue(), Ok)?;
+    let result = call(&mut opened);
+    *queue = Some(opened);
+    result
 }
 
 fn check_index(index: u32) -> Result<(), Failure> {

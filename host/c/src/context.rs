@@ -1,6 +1,5 @@
 //! Programs and contexts.
 
-use crate::addresses;
 use crate::ffi::{self, Failure, Kind, Object, SPINNERET_OK, check_place, guarded, put, text};
 use crate::nic::{OpenNic, spinneret_nic};
 use spinneret_host::{
@@ -127,13 +126,8 @@ pub unsafe extern "C" fn spinneret_open_context(
         let program: Arc<Program> = ffi::get(program)?;
         check_place(context, "context")?;
         // SAFETY: the caller promises a string or null, and that the others can be read.
-        let (name, rules, options) = unsafe {
-            (
-                addresses::name(&program, handlers)?,
-                ruleset(rules)?,
-                read(options),
-            )
-        };
+        let (name, rules, options) =
+            unsafe { (handlers_name(&program, handlers)?, ruleset(rules)?, read(options)) };
         let opened = open.nic.open_context(&program, &name, &rules, &options)?;
         let handle = ffi::insert(OpenContext {
             services: Mutex::default(),
@@ -144,6 +138,18 @@ pub unsafe extern "C" fn spinneret_open_context(
         // SAFETY: the caller promises the place.
         unsafe { put(context, "context", handle) }?;
         Ok(SPINNERET_OK)
+    })
+}
+
+/// The name of the handlers of a context.
+///
+/// # Safety
+/// `handlers` is a string, or null.
+pub(crate) unsafe fn handlers_name(program: &Program, handlers: *const c_char) -> Result<String, Failure> {
+    Ok(match handlers.is_null() {
+        true => program.only_name()?.to_owned(),
+        // SAFETY: the caller says that it is a string.
+        false => unsafe { text(handlers, "handlers") }?.to_owned(),
     })
 }
 

@@ -158,7 +158,7 @@ void fpspin_ruleset_slmp(fpspin_ruleset_t *rs) {
 
 /* ---- Opening and closing ---- */
 
-/* The last requests of the HPUs, before packets come: handlers go on counting from there. */
+/* The last requests and values of the HPUs, before packets come: handlers go on counting from there. */
 static void read_requests(fpspin_ctx_t *ctx, spinneret_context *handle) {
     memset(ctx->dma_idx, 0, sizeof(ctx->dma_idx));
     uint32_t bytes = 0;
@@ -166,6 +166,9 @@ static void read_requests(fpspin_ctx_t *ctx, spinneret_context *handle) {
         bytes = bytes < sizeof(ctx->dma_idx) ? bytes : sizeof(ctx->dma_idx);
         spinneret_variable_read(handle, "dma_idx", 0, ctx->dma_idx, bytes);
     }
+    /* Values that are overwritten from now on are counted. */
+    uint64_t lost;
+    spinneret_lost_values(handle, &lost);
 }
 
 /* Addresses of an open context. */

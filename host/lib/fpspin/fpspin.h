@@ -255,7 +255,7 @@ uint32_t fpspin_get_avg_cycles(fpspin_ctx_t *ctx);
  * do not wait for the host: an HPU overwrites its oldest value when the host has not read the last 31.
  */
 int fpspin_pop_counter(fpspin_ctx_t *ctx, int id, uint32_t *value);
-/* Returns the number of values, of all counters, that were overwritten, as far as fpspin_pop_counter has found out. */
+/* Returns the number of values, of all counters, that were overwritten since fpspin_init. */
 uint64_t fpspin_lost_values(fpspin_ctx_t *ctx);
 
 /* ---- Memory ---- */

@@ -95,6 +95,7 @@ fn listing_1_sends_each_udp_packet_back() {
     let replies = folder.path().join("replies.pcap");
     let mut run = spinneret();
     run.arg("run").arg(folder.path().join("ping.elf"));
+    run.args(["--rules", "runtime/examples/udp_ping/rules.toml"]);
     run.args(["--generate", "udp,sport=5,dport=7000,size=100,count=20", "--out"]);
     succeeds(run.arg(&replies));
     let replies = captured(&replies);
@@ -174,6 +175,6 @@ fn a_nic_that_disappears_is_told_once() {
     let said = process.end().said;
     let about = said
         .lines()
-        .filter(|line| line.starts_with("fpspin: the device is gone"));
+        .filter(|line| line.starts_with("fpspin: ") && line.contains("the device is gone"));
     assert_eq!(about.count(), 1, "{said}");
 }

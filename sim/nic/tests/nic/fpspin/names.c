@@ -47,7 +47,7 @@ static int answer(int most, int first) {
     return answered;
 }
 
-/* Waits until handlers have pushed so many values. */
+/* Waits until handlers have pushed `count` values. */
 static fpspin_counter_t pushed(int id, uint32_t count) {
     fpspin_counter_t counter = fpspin_get_counter(&ctx, id);
     for (int step = 0; counter.count < count && step < PATIENCE; step++) {

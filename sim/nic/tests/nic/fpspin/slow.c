@@ -8,12 +8,12 @@
 enum { NUMBERS, ANSWERS, WORDS };
 /* In steps of a millisecond. */
 #define PATIENCE 60000
-/* After so many without a value all packets are handled. */
+/* After this number of steps without a value all packets are handled. */
 #define QUIET 500
 
 static fpspin_ctx_t ctx;
 
-/* Takes values of both counters, at most so many of each. */
+/* Takes values of both counters, at most `most` of each. */
 static uint64_t take(int most) {
     uint64_t taken = 0;
     uint32_t value;
