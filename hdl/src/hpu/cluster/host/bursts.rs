@@ -1,12 +1,10 @@
 //! Bursts of the host's port: one for each part of a copy.
 
 use super::super::{HOST_ADDRESS, OFFSET, SLAVE};
-use super::queues::{PART, PartFields};
+use super::queues::{HOST_LINE, PART, PartFields};
 use crate::axi::{AxiAddressOutHandles, AxiShape, BUFFERABLE, INCR, LENGTH_BITS, UNPRIVILEGED};
 use spinneret_verilog::prelude::*;
 
-/// Bits of the number of a line of the host.
-pub(super) const HOST_LINE: usize = HOST_ADDRESS - OFFSET;
 /// Bits of the number of a line in a part.
 pub(super) const PART_LINE: usize = PART - OFFSET;
 /// Bits of the user signals.

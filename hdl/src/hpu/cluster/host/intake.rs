@@ -2,12 +2,11 @@
 
 use super::super::steps::LONGEST;
 use super::super::{COMMAND_WORDS, CommandIn, WORD};
+use super::queues::DIRECT_BYTES;
 use super::{HostShape, NoteFields, OWN_ID, Traffic};
 use crate::stream::StreamOut;
 use spinneret_verilog::prelude::*;
 
-/// The most bytes of words.
-pub(super) const DIRECT_BYTES: usize = 16;
 /// Ways of a command: one bit each.
 const OUTLETS: usize = 5;
 /// That of commands that do nothing.

@@ -52,9 +52,8 @@ use crate::egress::CommandOut;
 use crate::entry::{Entry, ParameterError};
 use crate::limits::Limit;
 use crate::stream::{Fifo, FifoConfig};
-use bursts::HOST_LINE;
-use intake::{DIRECT_BYTES, word};
-use queues::BYTES;
+use intake::word;
+use queues::{BYTES, DIRECT_BYTES, HOST_LINE};
 use spinneret_regmap::message_id::ID_BITS;
 use spinneret_verilog::prelude::*;
 

@@ -24,11 +24,9 @@ use super::super::context_registers::initial;
 use super::super::scheduler::{PRICE, is_before, price_of};
 use super::super::steps::LONGEST;
 use super::super::{
-    COMMAND_WORDS, ContextBytesIn, ContextSettingIn, ContextShape, HOST_ADDRESS, RATE, RATE_FRACTION, WEIGHT,
-    WORD,
+    COMMAND_WORDS, ContextBytesIn, ContextSettingIn, ContextShape, HOST_ADDRESS, OFFSET, RATE, RATE_FRACTION,
+    WEIGHT, WORD,
 };
-use super::bursts::HOST_LINE;
-use super::intake::DIRECT_BYTES;
 use super::{NoteFields, OWN_ID};
 use crate::stream::StreamOut;
 use spinneret_regmap::shares;
@@ -36,6 +34,10 @@ use spinneret_verilog::prelude::*;
 
 /// Bytes of the longest part of a copy, as a power of two.
 pub const PART: usize = 10;
+/// Bits of the number of a line of the host.
+pub(super) const HOST_LINE: usize = HOST_ADDRESS - OFFSET;
+/// The most bytes of words.
+pub(super) const DIRECT_BYTES: usize = 16;
 /// Bytes that a context can save for later, as a power of two.
 pub const BURST: usize = 12;
 /// Bits of the number of bytes of the longest copy.

@@ -3,7 +3,8 @@
 use super::super::rotator::{LineRotator, PlacedFields};
 use super::super::steps::{CopyFields, LineLoader};
 use super::super::{LINE_BYTES, LINE_DATA, LineRead, WORD};
-use super::bursts::{BurstFields, HOST_LINE, HOST_PORT, PART_LINE, burst_of, drive};
+use super::bursts::{BurstFields, HOST_PORT, PART_LINE, burst_of, drive};
+use super::queues::HOST_LINE;
 use super::{HostShape, NoteFields, PartFields, Traffic, WAITING, WordsJob};
 use crate::axi::{AxiAddressOut, AxiDataOut, AxiResponseIn};
 use crate::entry::ParameterError;
