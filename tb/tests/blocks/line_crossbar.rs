@@ -1,6 +1,6 @@
 //! `line_crossbar` against its contract in plain Rust, clock by clock, and `line_memory`.
 
-use spinneret_models::{LineCrossbar, LineCrossbarSmall, LineCrossbarWide, LineMemoryBlock, LineMemoryUltra};
+use spinneret_models::{LineCrossbar, LineCrossbarSmall, LineMemoryBlock, LineMemoryUltra};
 use spinneret_regmap::pspin::{HANDLER_BASE, L1_BASE, L1_STRIDE, PACKET_BASE};
 use spinneret_sim::prelude::*;
 use spinneret_tb::bench::{Finish, Parameters, case};
@@ -340,7 +340,6 @@ fn random_accesses_have_their_effect_in_order() {
     for seed in 1..=2 {
         run_test(seed, random_traffic::<LineCrossbar>);
         run_test(seed, random_traffic::<LineCrossbarSmall>);
-        run_test(seed, random_traffic::<LineCrossbarWide>);
     }
 }
 

@@ -10,7 +10,7 @@
 //! - **Bursts** are incrementing, of beats up to the port's width: others end with SLVERR and access nothing. The first beat may
 //!   be anywhere in its line, the others are at multiples of their size. Each beat is an access of its own. Beats beyond the
 //!   end of 4 KiB, which no burst has, continue at its start.
-//! - **Throughput:** one beat a clock, also from burst to burst if they have two beats at least; bursts of one beat take two clocks each.
+//! - **Throughput:** one beat a clock in a burst, and a clock without one between bursts at most.
 //! - **Responses:** DECERR where the access to the line `failed`. Memories begin and end at multiples of 4 KiB, so all
 //!   beats of a burst have the same response. Ids are returned, user signals are 0; bursts are done one after another, and
 //!   the next one waits inside. A write is answered when its last line was accepted.
