@@ -46,8 +46,7 @@ pub use device::{
 pub use error::{Error, ErrorKind};
 pub use memory::{HandlerMemory, HostMemory, Word};
 pub use nic::{Counter, Counters, Lines, NOTHING_PRINTED, Nic, NicGuard, Printed, Stdout, harmless};
-pub use options::Options;
-pub use share::{Share, Usage};
+pub use options::{Options, Share, Usage};
 pub use spinneret_program::{Code, Program, ProgramError, Stage};
 pub use spinneret_regmap::matching::Rule;
 pub use spinneret_rules::{

@@ -3,7 +3,8 @@
 use crate::control::Control;
 use crate::device::{Address, Device, OpenDevice};
 use crate::error::{Error, ErrorKind, In as _};
-use crate::share::{Limits, Share, Usage};
+use crate::options::{Share, Usage};
+use crate::share::Limits;
 use crate::tenants::{Owner, Tenants};
 use spinneret_regmap::{cl, datapath_counters};
 use spinneret_rules::Ruleset;

@@ -1,42 +1,11 @@
-//! HPU time of contexts: their shares, and the time that they have used.
+//! Registers of shares: HPU time of contexts, and the time that they have used.
 
 use crate::device::Device;
 use crate::error::ErrorKind;
+use crate::options::{Share, Usage};
 use spinneret_regmap::pspin::HANDLER_CLOCKS;
 use spinneret_regmap::{CONTEXTS, Register, shares};
 use std::ops::RangeInclusive;
-
-/// Share of a context in HPU time. Only spinneret's own clusters have shares.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub struct Share {
-    /// Relative to the weights of other contexts: 1 to 15.
-    pub weight: u32,
-    /// Clocks after which a handler is stopped; 0: never.
-    pub budget: u32,
-}
-
-impl Default for Share {
-    /// The same as that of other contexts, and a million clocks.
-    fn default() -> Self {
-        Self {
-            weight: 1,
-            budget: HANDLER_CLOCKS,
-        }
-    }
-}
-
-/// HPU time that a context has used since the clusters were reset.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub struct Usage {
-    /// Handlers that have ended, modulo 2^32.
-    pub handlers: u32,
-    /// Clocks that they took.
-    pub clocks: u64,
-    /// Handlers that were stopped because they used up their budget.
-    pub budget_ends: u32,
-    /// Handlers that failed, those that used up their budget among them.
-    pub failures: u32,
-}
 
 /// Shares that may be set.
 #[derive(Clone, Copy, Debug)]

@@ -11,8 +11,8 @@
 use crate::control::{self, Control, Matching, Memories, Part};
 use crate::device::{Device, DeviceError};
 use crate::error::ErrorKind;
-use crate::options::Options;
-use crate::share::{self, Limits, Share, Usage};
+use crate::options::{Options, Share, Usage};
+use crate::share::{self, Limits};
 use spinneret_program::{Code, Layout, Program, Segment};
 use spinneret_regmap::CONTEXTS;
 use spinneret_regmap::pspin::{

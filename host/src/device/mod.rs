@@ -9,8 +9,7 @@ pub mod vfio;
 pub use mapping::{Mapping, SharedMemory};
 pub use open::{OpenDevice, OpenError};
 
-use crate::options::Options;
-use crate::share::{Share, Usage};
+use crate::options::{Options, Share, Usage};
 use spinneret_program::Program;
 use spinneret_rules::Ruleset;
 use std::fmt;

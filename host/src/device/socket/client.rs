@@ -2,8 +2,7 @@
 
 use super::{Reader, Reply, Request, VERSION, WORDS_PIECE, receive, send};
 use crate::device::{Address, Area, Device, DeviceError, ManagedContext, Manager, Mapping, SharedMemory};
-use crate::options::Options;
-use crate::share::{Share, Usage};
+use crate::options::{Options, Share, Usage};
 use spinneret_program::Program;
 use spinneret_regmap::CONTEXTS;
 use spinneret_rules::Ruleset;

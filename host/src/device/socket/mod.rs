@@ -16,8 +16,7 @@ pub use peer::Served;
 pub use server::{Listener, Server};
 
 use super::{Address, Area, DeviceError, ManagedContext};
-use crate::options::Options;
-use crate::share::{Share, Usage};
+use crate::options::{Options, Share, Usage};
 use rustix::net::{
     RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,
     SendFlags, recvmsg, sendmsg,
