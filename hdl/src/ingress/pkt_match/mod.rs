@@ -11,7 +11,7 @@
 //! With the option `ip_relative`, a `PayloadFinder` parallel to the input register tells the engine and the meter where the
 //! IP payload of the frame starts.
 //!
-//! With the option `payload_sum`, a `PayloadSum` beside the meter gives the sum of each frame's IP payload to the metadata, as
+//! With the option `payload_sum`, a `PayloadSum` next to the meter gives the sum of each frame's IP payload to the metadata, as
 //! `packet_meta_sum`.
 //!
 //! With the option `side_band`, `packet_meta_side` has what tuser (without its error bit), tdest and tid were in the last beat.
@@ -51,9 +51,10 @@ pub use engine::MatchEngine;
 pub use meter::FrameMeter;
 pub use payload::PayloadFinder;
 pub use payload_sum::PayloadSum;
+pub(crate) use payload_sum::SUM;
 pub use rule::{MatchRule, RuleIn};
 pub use shape::MatchShape;
-pub(crate) use shape::{ENTRY, SIMULATED, SUM};
+pub(crate) use shape::{ENTRY, SIMULATED};
 
 use crate::entry::ParameterError;
 use crate::ingress::slots::delayed;

@@ -1,6 +1,6 @@
 //! Parameters of the matching engine, the numbers that follow from them, and its entry in the catalog.
 
-use super::{PayloadSum, PspinPktMatch};
+use super::PspinPktMatch;
 use crate::entry::{Checked, Entry, ParameterError, Parameters as _, Variant};
 use crate::stream::{AxisShape, SideFields};
 use spinneret_regmap::pspin::packet_size::SUM_BITS;
@@ -221,14 +221,6 @@ pub(crate) const ENTRY: Entry = Entry::shipped(
         values.get("data_width").copied().unwrap_or(0) / 8,
     )]
 });
-
-/// [`PayloadSum`] with the parameters of the matching engine.
-pub(crate) const SUM: Entry = Entry::part(
-    "payload_sum",
-    "sum of the IP payload of every frame, one beat a clock",
-    MatchShape::parameters,
-    |values| Ok(Box::new(PayloadSum::new(MatchShape::of(SUM.name, values)?))),
-);
 
 /// Models for the testbenches.
 pub(crate) const SIMULATED: &[Variant] = &[

@@ -15,8 +15,8 @@ const SCRATCHPADS: u64 = 6;
 /// Lowest bits of the address where scratchpads begin that are 0: nothing is added to those of an offset.
 const ALIGNED: u32 = L1_SCRATCHPADS.trailing_zeros();
 
-/// The engine is told of the packet before this word is read. It takes eight clocks at least until a word is read from the cell,
-/// and four more until a packet that needs no handler is given back, which is after its HER was taken.
+/// The engine gets the packet before this word is read. It takes eight clocks at least until a word is read from the cell,
+/// and four more until the feedback of a packet that needs no handler, which comes after its HER was taken.
 const TOLD: u64 = 11;
 
 /// Takes HERs, and tells the engine of their packets. Words are written in about the order in which [`TaskWords`](super::TaskWords)
