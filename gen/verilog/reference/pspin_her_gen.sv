@@ -9,7 +9,9 @@
 //   contexts = 4 (execution contexts)
 //   tag_message_id_width = 32 (bits of the message id in the tag)
 //   context_in_message_id = 0 (1: bits 3:2 of a HER's message id are its context, between those of the id, so that contexts share no queue)
+//   slot_bounds = 0 (1: packets of a context that is at its bound of slots are dropped)
 //   transfer_limit = 0 (most bytes of a packet that the cluster copies to L1; 0: all of it)
+//   payload_sum = 0 (1: a packet's metadata and its HER have the sum of its IP payload)
 `default_nettype none
 
 // Tells the cluster of every packet, with its execution context. One packet a clock.
@@ -127,6 +129,7 @@ module pspin_her_gen #(
     } packet_t;
 
     logic reset;
+    logic [98:0] described; // A packet's tag has its context lowest, then the end of its message, then its message.
     logic [31:0] address; // The packet that is looked up.
     logic [31:0] length;
     logic [31:0] message_id;
@@ -151,6 +154,7 @@ module pspin_her_gen #(
     logic [607:0] table_chosen;
 
     assign reset = !rstn;
+    assign described = {gen_tag[34:0], gen_len, gen_addr};
     assign address = front_m_data.address;
     assign length = front_m_data.length;
     assign message_id = front_m_data.message_id;
@@ -218,11 +222,10 @@ module pspin_her_gen #(
         end
     end
 
-    // A packet's tag has its context lowest, then the end of its message, then its message.
     ready_slice #(.WIDTH(99)) u_front (
         .clk(clk),
         .rst(reset),
-        .s_data({gen_tag[34:0], gen_len, gen_addr}),
+        .s_data(described),
         .s_valid(gen_valid),
         .s_ready(gen_ready),
         .m_data(front_m_data),

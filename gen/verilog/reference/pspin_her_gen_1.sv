@@ -94,6 +94,7 @@ module pspin_her_gen_1 (
     } packet_t;
 
     logic reset;
+    logic [98:0] described; // A packet's tag has its context lowest, then the end of its message, then its message.
     logic [31:0] address; // The packet that is looked up.
     logic [31:0] length;
     logic [31:0] message_id;
@@ -118,6 +119,7 @@ module pspin_her_gen_1 (
     logic [607:0] table_chosen;
 
     assign reset = !rstn;
+    assign described = {gen_tag, gen_len, gen_addr};
     assign address = front_m_data.address;
     assign length = front_m_data.length;
     assign message_id = front_m_data.message_id;
@@ -185,11 +187,10 @@ module pspin_her_gen_1 (
         end
     end
 
-    // A packet's tag has its context lowest, then the end of its message, then its message.
     ready_slice #(.WIDTH(99)) u_front (
         .clk(clk),
         .rst(reset),
-        .s_data({gen_tag, gen_len, gen_addr}),
+        .s_data(described),
         .s_valid(gen_valid),
         .s_ready(gen_ready),
         .m_data(front_m_data),

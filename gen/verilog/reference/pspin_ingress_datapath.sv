@@ -15,6 +15,7 @@
 //   message_id_network_order = 0 (1: frame byte 44 is the most significant byte of the message id, not the least)
 //   ip_relative = 0 (1: a rule may count from the start of the IPv4 or IPv6 payload, and the message id does)
 //   side_band = 0 (1: an output has the side band of matched packets)
+//   payload_sum = 0 (1: a packet's metadata and its HER have the sum of its IP payload)
 //   address_width = 32 (width of an address in bits)
 //   axi_id_width = 8 (width of an AXI id in bits)
 //   length_width = 32 (width of a length in bits)
@@ -24,6 +25,7 @@
 //   host_address_width = 64 (width of a host address in bits)
 //   contexts = 4 (execution contexts)
 //   context_in_message_id = 0 (1: bits 3:2 of a HER's message id are its context, between those of the id, so that contexts share no queue)
+//   slot_bounds = 0 (1: packets of a context that is at its bound of slots are dropped)
 //   transfer_limit = 0 (most bytes of a packet that the cluster copies to L1; 0: all of it)
 //   buffer_base = 470810624 (address of the packet buffer)
 //   buffer_size = 524288 (size of the packet buffer in bytes)
@@ -259,6 +261,7 @@ module pspin_ingress_datapath #(
     logic use_small;
     logic no_slot;
     logic class_known;
+    logic [8:0] events; // Events, the one with the highest number first.
     logic matcher_m_axis_nic_rx_tvalid;
     logic matcher_m_axis_nic_rx_tlast;
     logic [511:0] matcher_m_axis_pspin_rx_tdata;
@@ -314,7 +317,6 @@ module pspin_ingress_datapath #(
     logic [31:0] frees_m_data;
     logic frees_m_valid;
     logic [1:0] frees_source;
-    logic [8:0] counters_events;
     logic [31:0] counters_counts_0;
     logic [31:0] counters_counts_3;
     logic [31:0] counters_counts_6;
@@ -338,10 +340,8 @@ module pspin_ingress_datapath #(
 
     // The cluster can free what it has, and nothing that is still on its way to it.
     assign pool_free_trusted = frees_source != 2'd0;
-
-    // Events, the one with the highest number first.
-    assign counters_events = {unserved, her_taken, gate_dropped, matcher_m_axis_nic_rx_tvalid &&
-        m_axis_nic_rx_tready && matcher_m_axis_nic_rx_tlast, matcher_m_axis_pspin_rx_tvalid && gate_s_ready &&
+    assign events = {unserved, her_taken, gate_dropped, matcher_m_axis_nic_rx_tvalid && m_axis_nic_rx_tready
+        && matcher_m_axis_nic_rx_tlast, matcher_m_axis_pspin_rx_tvalid && gate_s_ready &&
         matcher_m_axis_pspin_rx_tlast, engine_events};
     assign dropped_overload_o = counters_counts_6;
     assign dropped_no_slot_o = counters_counts_0;
@@ -623,7 +623,7 @@ module pspin_ingress_datapath #(
     event_counters_9 u_counters (
         .clk(clk),
         .rst(reset),
-        .events(counters_events),
+        .events(events),
         .counts_0(counters_counts_0),
         .counts_1(dropped_write_error_o),
         .counts_2(dropped_bad_frame_o),

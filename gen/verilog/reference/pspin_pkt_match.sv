@@ -15,6 +15,7 @@
 //   message_id_network_order = 0 (1: frame byte 44 is the most significant byte of the message id, not the least)
 //   ip_relative = 0 (1: a rule may count from the start of the IPv4 or IPv6 payload, and the message id does)
 //   side_band = 0 (1: an output has the side band of matched packets)
+//   payload_sum = 0 (1: a packet's metadata and its HER have the sum of its IP payload)
 `default_nettype none
 
 // Sorts packets by rules: matched ones go to the cluster with their metadata, all others continue to
@@ -170,7 +171,7 @@ module pspin_pkt_match #(
     assign word = beat.data[383:352];
     assign metas_s_valid = meter_done & engine_matched;
 
-    // Metadata: {side band, size, message id, end of message, ruleset} in the queue.
+    // Metadata: {side band, sum, size, message id, end of message, ruleset} in the queue.
     assign tag = metas_m_data[34:0];
     assign size = metas_m_data[66:35];
     assign packet_meta_tag = {29'd0, tag};

@@ -216,7 +216,7 @@ pub(super) fn run(out: &Path, clusters: Clusters, arguments: &Figure10) -> Resul
     points.sort_by_key(|Point { spec, .. }| (spec.kind.name(), spec.window, spec.messages, spec.elements));
     // Unpacking does not depend on the clusters, so it is measured with the model only.
     let unpackings = match clusters.0 {
-        Backend::Rtl => Vec::new(),
+        Backend::Rtl | Backend::Own => Vec::new(),
         Backend::Model => measure_all_mpis(|compiler, why| {
             eprintln!("without what the MPI of {compiler} takes to unpack here: {why}");
         })?,

@@ -69,10 +69,12 @@ module pspin_ctrl_regs (
     output logic  [255:0] guard_base, // First addresses of the windows, 64 bits each, that of context 0 in the lowest bits.
     output logic  [127:0] guard_size, // Their sizes in bytes, 32 bits each.
     output logic          guard_by_context, // A transfer must be in the window of its context, not in any.
+    output logic   [63:0] slot_bound, // Most slots of each context, that of context 0 lowest.
+    input  wire    [63:0] slots_used, // Slots that each has.
     output logic          error_clear, // The last error of the egress DMA is to be forgotten.
     input  wire           cluster_running, // The clusters' clock is running.
     input  wire           cluster_held, // The clusters or the link to them are held in reset.
-    input  wire  [1855:0] counters, // The counters, 32 bits each in the order of the table, the first in the lowest bits.
+    input  wire  [1983:0] counters, // The counters, 32 bits each in the order of the table, the first in the lowest bits.
     input  wire     [5:0] events_pending, // Bit n: line n of the events is pending.
     input  wire    [31:0] events_sent, // Messages that were sent.
     output logic    [5:0] events_clear, // Bit n: line n is to be cleared.
@@ -102,6 +104,7 @@ module pspin_ctrl_regs (
     logic [511:0] words_4100;
     logic [511:0] words_5000;
     logic [511:0] words_5040;
+    logic [511:0] words_5100;
     logic [511:0] words_6000;
     logic [511:0] words_f000;
     logic [511:0] words_f040;
@@ -112,13 +115,13 @@ module pspin_ctrl_regs (
     logic clear = 1'b0;
     logic [5:0] cleared_lines = 6'd0;
     logic write_go;
-    logic [24:0] write_block;
+    logic [25:0] write_block;
     logic [15:0] write_at;
     logic [31:0] write_data;
     logic [3:0] write_strobes;
     logic read_pops;
     logic [3:0] read_index;
-    logic [799:0] read_values;
+    logic [831:0] read_values;
     logic [1:0] held_cl_ctrl_select;
     logic [2:0] held_cl_ctrl_values;
     logic held_me_valid_select;
@@ -189,6 +192,8 @@ module pspin_ctrl_regs (
     logic [127:0] held_guard_size_values;
     logic held_guard_by_context_select;
     logic held_guard_by_context_values;
+    logic [3:0] held_slots_bound_select;
+    logic [63:0] held_slots_bound_values;
     logic held_events_enable_select;
     logic [5:0] held_events_enable_values;
     logic held_events_moderation_select;
@@ -460,6 +465,14 @@ module pspin_ctrl_regs (
         held_guard_size_select[3] = write_go && write_block[21] && write_at[0];
     end
 
+    always_comb begin
+        held_slots_bound_select = 4'd0;
+        held_slots_bound_select[0] = write_go && write_block[22] && write_at[0];
+        held_slots_bound_select[1] = write_go && write_block[22] && write_at[1];
+        held_slots_bound_select[2] = write_go && write_block[22] && write_at[2];
+        held_slots_bound_select[3] = write_go && write_block[22] && write_at[3];
+    end
+
     assign stdout_word = stdout_data_valid ? stdout_dout : 32'hffffffff;
 
     always_comb begin
@@ -497,9 +510,10 @@ module pspin_ctrl_regs (
         read_values[639:608] = words_4100[{read_index, 5'd0} +: 32];
         read_values[671:640] = words_5000[{read_index, 5'd0} +: 32];
         read_values[703:672] = words_5040[{read_index, 5'd0} +: 32];
-        read_values[735:704] = words_6000[{read_index, 5'd0} +: 32];
-        read_values[767:736] = words_f000[{read_index, 5'd0} +: 32];
-        read_values[799:768] = words_f040[{read_index, 5'd0} +: 32];
+        read_values[735:704] = words_5100[{read_index, 5'd0} +: 32];
+        read_values[767:736] = words_6000[{read_index, 5'd0} +: 32];
+        read_values[799:768] = words_f000[{read_index, 5'd0} +: 32];
+        read_values[831:800] = words_f040[{read_index, 5'd0} +: 32];
     end
 
     always_comb begin
@@ -521,35 +535,39 @@ module pspin_ctrl_regs (
     always_comb begin
         words_1140 = 512'd0;
         words_1140[31:0] = counters[543:512];
+        words_1140[63:32] = counters[575:544];
+        words_1140[95:64] = counters[607:576];
+        words_1140[127:96] = counters[639:608];
+        words_1140[159:128] = counters[671:640];
     end
 
     always_comb begin
         words_1180 = 512'd0;
         for (int unsigned i = 0; i < 7; i++) begin
-            words_1180[i*32 +: 32] = counters[i*32 + 544 +: 32];
+            words_1180[i*32 +: 32] = counters[i*32 + 672 +: 32];
         end
     end
 
     always_comb begin
         words_1200 = 512'd0;
         for (int unsigned i = 0; i < 15; i++) begin
-            words_1200[i*32 +: 32] = counters[i*32 + 768 +: 32];
+            words_1200[i*32 +: 32] = counters[i*32 + 896 +: 32];
         end
     end
 
     always_comb begin
         words_1280 = 512'd0;
         for (int unsigned i = 0; i < 15; i++) begin
-            words_1280[i*32 +: 32] = counters[i*32 + 1248 +: 32];
+            words_1280[i*32 +: 32] = counters[i*32 + 1376 +: 32];
         end
     end
 
     always_comb begin
         words_1300 = 512'd0;
-        words_1300[31:0] = counters[1759:1728];
-        words_1300[63:32] = counters[1791:1760];
-        words_1300[95:64] = counters[1823:1792];
-        words_1300[127:96] = counters[1855:1824];
+        words_1300[31:0] = counters[1887:1856];
+        words_1300[63:32] = counters[1919:1888];
+        words_1300[95:64] = counters[1951:1920];
+        words_1300[127:96] = counters[1983:1952];
     end
 
     always_comb begin
@@ -761,6 +779,18 @@ module pspin_ctrl_regs (
     assign held_guard_by_context_select = write_go && write_block[21] && write_at[1];
 
     always_comb begin
+        words_5100 = 512'd0;
+        words_5100[15:0] = held_slots_bound_values[15:0];
+        words_5100[47:32] = held_slots_bound_values[31:16];
+        words_5100[79:64] = held_slots_bound_values[47:32];
+        words_5100[111:96] = held_slots_bound_values[63:48];
+        words_5100[143:128] = slots_used[15:0];
+        words_5100[175:160] = slots_used[31:16];
+        words_5100[207:192] = slots_used[47:32];
+        words_5100[239:224] = slots_used[63:48];
+    end
+
+    always_comb begin
         words_6000 = 512'd0;
         words_6000[5:0] = events_pending;
         words_6000[37:32] = held_events_enable_values;
@@ -768,10 +798,10 @@ module pspin_ctrl_regs (
         words_6000[127:96] = events_sent;
     end
 
-    assign held_events_enable_select = write_go && write_block[22] && write_at[1];
-    assign held_events_moderation_select = write_go && write_block[22] && write_at[2];
+    assign held_events_enable_select = write_go && write_block[23] && write_at[1];
+    assign held_events_moderation_select = write_go && write_block[23] && write_at[2];
     assign words_f000 =
-        512'h4000000060000000100000800001c10000000000042000005dc0000020000000010000000020000000400000004000000040000005f000102004e495053;
+        512'h4000000060000000100000800001c10000000000042000005dc0000020000000010000000020000000400000004000000040000005f000103004e495053;
     assign words_f040 = 512'h3d0900003d090000000400000000a00000080;
     assign stdout_rd_en = stdout_taken;
     assign cl_fetch_en_o = fetch;
@@ -815,6 +845,7 @@ module pspin_ctrl_regs (
         held_guard_base_0_values[63:32], held_guard_base_1_values[31:0], held_guard_base_0_values[31:0]};
     assign guard_size = held_guard_size_values;
     assign guard_by_context = held_guard_by_context_values;
+    assign slot_bound = held_slots_bound_values;
     assign events_clear = cleared_lines;
     assign events_enable = held_events_enable_values;
     assign events_moderation = held_events_moderation_values;
@@ -822,7 +853,7 @@ module pspin_ctrl_regs (
     always_ff @(posedge clk) begin
         stdout_taken <= read_pops && stdout_data_valid;
         clear <= write_go && write_block[1] && write_at[5] && write_strobes[0] && write_data[0];
-        cleared_lines <= write_data[5:0] & {6{write_go && write_block[22] && write_at[0] &&
+        cleared_lines <= write_data[5:0] & {6{write_go && write_block[23] && write_at[0] &&
             write_strobes[0]}};
         if (rst) begin
             stdout_taken <= 1'b0;
@@ -1181,6 +1212,15 @@ module pspin_ctrl_regs (
         .strobes(write_strobes[0]),
         .data(write_data[0]),
         .values(held_guard_by_context_values)
+    );
+
+    spinneret_register_array_4x16 u_held_slots_bound (
+        .clk(clk),
+        .rst(rst),
+        .select(held_slots_bound_select),
+        .strobes(write_strobes[1:0]),
+        .data(write_data[15:0]),
+        .values(held_slots_bound_values)
     );
 
     spinneret_register_array_1x6 u_held_events_enable (

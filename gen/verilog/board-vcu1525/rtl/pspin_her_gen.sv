@@ -62,7 +62,12 @@ module pspin_her_gen (
     output logic         m_free_valid, // Its slot is free.
     input  wire          m_free_ready, // The allocator takes it in this cycle; tie it to 1 if it is unused.
     output logic  [31:0] her_pkts_o, // HERs that the cluster took, modulo 2^32; beyond the public design.
-    output logic  [31:0] dropped_no_context_o // Packets dropped because no context served them, modulo 2^32; beyond the public design.
+    output logic  [31:0] dropped_no_context_o, // Packets dropped because no context served them, modulo 2^32; beyond the public design.
+    input  wire   [16:0] gen_sum, // Sum of the packet's IP payload; only with `payload_sum`.
+    input  wire    [3:0] full, // Bit n: context n gets no packets; this and all below only with `slot_bounds`.
+    output logic   [3:0] enters, // Bit n: a packet of context n becomes a HER.
+    output logic   [1:0] her_owner, // Context of the HER that is there.
+    output logic   [3:0] m_free_full // Bit n: the packet at `m_free` is of context n, which was full; 0: no context serves it.
 );
 
     typedef struct packed {
@@ -85,15 +90,10 @@ module pspin_her_gen (
         logic [31:0] handler_mem_size;
         logic [31:0] handler_mem_addr;
     } contexts_t;
-    typedef struct packed {
-        logic [7:0] message_id;
-        logic is_last;
-        logic [1:0] context_number;
-        logic [15:0] length;
-        logic [31:0] address;
-    } packet_t;
 
     logic reset;
+    logic [3:0] signal;
+    logic [58:0] described; // A packet's tag has its context lowest, then the end of its message, then its message.
     logic [31:0] address; // The packet that is looked up.
     logic [15:0] length;
     logic [7:0] message_id;
@@ -106,12 +106,15 @@ module pspin_her_gen (
     logic her_end;
     logic [31:0] her_address;
     logic [15:0] her_length;
+    logic [16:0] her_sum;
     contexts_t her_context;
+    logic [1:0] her_used;
     logic free_held = 1'b0;
     logic [31:0] free_address;
+    logic [3:0] free_full;
     logic [31:0] her_count = 32'd0;
     logic [31:0] drop_count = 32'd0;
-    packet_t front_m_data;
+    logic [75:0] front_m_data;
     logic front_m_valid;
     logic front_m_ready;
     logic table_found;
@@ -119,21 +122,39 @@ module pspin_her_gen (
     logic [607:0] table_chosen;
 
     assign reset = !rstn;
-    assign address = front_m_data.address;
-    assign length = front_m_data.length;
-    assign message_id = front_m_data.message_id;
+    assign described = {gen_tag[10:0], gen_len, gen_addr};
+    assign address = front_m_data[31:0];
+    assign length = front_m_data[47:32];
+    assign message_id = front_m_data[58:51];
     assign her_free = !her_held || her_ready;
     assign free_free = !free_held || m_free_ready;
-    assign to_her = front_m_valid && table_found && her_free;
-    assign to_free = front_m_valid && !table_found && free_free;
+    assign to_her = front_m_valid && table_found && !full[table_used] && her_free;
+    assign to_free = front_m_valid && !(table_found && !full[table_used]) && free_free;
     assign front_m_ready = to_her || to_free;
+
+    always_comb begin
+        signal[0] = table_found && table_used == 2'd0;
+        signal[1] = table_found && table_used == 2'd1;
+        signal[2] = table_found && table_used == 2'd2;
+        signal[3] = table_found && table_used == 2'd3;
+    end
+
+    always_comb begin
+        enters[0] = to_her && table_used == 2'd0;
+        enters[1] = to_her && table_used == 2'd1;
+        enters[2] = to_her && table_used == 2'd2;
+        enters[3] = to_her && table_used == 2'd3;
+    end
+
+    assign m_free_full = free_full;
+    assign her_owner = her_used;
 
     // Outputs.
     assign her_valid = her_held;
     assign her_msgid = her_message_id;
     assign her_is_eom = her_end;
     assign her_addr = her_address;
-    assign her_size = {16'd0, her_length};
+    assign her_size = {her_sum, her_length[14:0]};
     assign her_xfer_size = {16'd0, her_length};
     assign her_meta_handler_mem_addr = her_context.handler_mem_addr;
     assign her_meta_handler_mem_size = her_context.handler_mem_size;
@@ -162,20 +183,23 @@ module pspin_her_gen (
         // The registers follow the packet while they are free, whether it goes there or not.
         if (her_free) begin
             her_held <= to_her;
-            her_end <= front_m_data.is_last;
+            her_end <= front_m_data[50];
             her_address <= address;
             her_length <= length;
+            her_sum <= front_m_data[75:59];
             her_context <= table_chosen;
+            her_used <= table_used;
             her_message_id <= {message_id[7:2], table_used, message_id[1:0]};
         end
         if (free_free) begin
             free_held <= to_free;
             free_address <= address;
+            free_full <= signal;
         end
         if (her_held && her_ready) begin
             her_count <= her_count + 32'd1;
         end
-        if (to_free) begin
+        if (to_free && !table_found) begin
             drop_count <= drop_count + 32'd1;
         end
         if (reset) begin
@@ -186,11 +210,10 @@ module pspin_her_gen (
         end
     end
 
-    // A packet's tag has its context lowest, then the end of its message, then its message.
-    spinneret_ready_slice #(.WIDTH(59)) u_front (
+    spinneret_ready_slice #(.WIDTH(76)) u_front (
         .clk(clk),
         .rst(reset),
-        .s_data({gen_tag[10:0], gen_len, gen_addr}),
+        .s_data({gen_sum, described}),
         .s_valid(gen_valid),
         .s_ready(gen_ready),
         .m_data(front_m_data),
@@ -222,7 +245,7 @@ module pspin_her_gen (
         .conf_scratchpad_3_addr(conf_scratchpad_3_addr),
         .conf_scratchpad_3_size(conf_scratchpad_3_size),
         .ctx_enabled(conf_ctx_enabled),
-        .wanted(front_m_data.context_number),
+        .wanted(front_m_data[49:48]),
         .found(table_found),
         .used(table_used),
         .chosen(table_chosen)

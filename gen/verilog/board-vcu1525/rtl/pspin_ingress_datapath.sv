@@ -139,6 +139,9 @@ module pspin_ingress_datapath (
     input  wire   [15:0] match_relative, // Bit (rules * s + r): rule r of ruleset s counts its word from the start of the IP payload; only with `ip_relative`.
     input  wire          cluster_held, // The cluster is held in reset; only with `cluster_reset`.
     output logic  [31:0] dropped_reset_o, // Matched packets that a reset of the cluster took; only with `cluster_reset`.
+    input  wire   [63:0] slot_bound, // Most slots of each context, `SLOTS` bits each, that of context 0 lowest; 0: no bound. This and the next two only with `slot_bounds`.
+    output logic  [63:0] slots_used_o, // Slots of each context that the cluster has, `SLOTS` bits each.
+    output logic [127:0] dropped_bound_o, // Packets of each context that were dropped because it was at its bound.
     // Side band of every packet that is on its way to a HER, before the HER; only with `side_band`.
     output logic  [11:0] packet_place,
     output logic [119:0] packet_side,
@@ -146,14 +149,15 @@ module pspin_ingress_datapath (
 );
 
     logic reset;
+    logic [3:0] signal;
     logic path_reset; // Reset of what lies after the matching engine.
     logic her_taken;
     logic unserved;
-    logic [50:0] measured;
     logic is_short; // A packet gets a slot as soon as its class is known: a small one if the frame ends within that many beats and one is free, else a large one. One that finds no slot is marked and discarded; with `stall` it waits.
     logic use_small;
     logic no_slot;
     logic class_known;
+    logic [8:0] events; // Events, the one with the highest number first.
     logic matcher_m_axis_nic_rx_tvalid;
     logic matcher_m_axis_nic_rx_tlast;
     logic [511:0] matcher_m_axis_pspin_rx_tdata;
@@ -165,18 +169,19 @@ module pspin_ingress_datapath (
     logic [31:0] matcher_packet_meta_size;
     logic matcher_packet_meta_valid;
     logic [119:0] matcher_packet_meta_side;
+    logic [16:0] matcher_packet_meta_sum;
     logic valve_s_ready;
     logic valve_meta_s_ready;
     logic [577:0] valve_m_data;
     logic valve_m_valid;
-    logic [170:0] valve_meta_m_data;
+    logic [187:0] valve_meta_m_data;
     logic valve_meta_m_valid;
     logic [3:0] valve_left;
     logic gate_s_ready;
     logic gate_meta_s_ready;
     logic [580:0] gate_m_data;
     logic gate_m_valid;
-    logic [170:0] gate_meta_m_data;
+    logic [187:0] gate_meta_m_data;
     logic gate_meta_m_valid;
     logic gate_dropped;
     logic [31:0] pool_small_data;
@@ -187,25 +192,30 @@ module pspin_ingress_datapath (
     logic pool_large_ready;
     logic pool_free_ready;
     logic pool_free_trusted;
+    logic pool_freed;
+    logic [1:0] pool_freed_note;
     logic engine_beat_ready;
     logic [1:0] engine_seen;
     logic [1:0] engine_last;
     logic [32:0] engine_slot_data;
     logic engine_slot_ready;
     logic engine_meta_ready;
-    logic [202:0] engine_good_data;
+    logic [219:0] engine_good_data;
     logic engine_good_valid;
     logic [31:0] engine_failed_data;
     logic engine_failed_valid;
     logic [3:0] engine_events;
     logic hers_s_ready;
-    logic [82:0] hers_m_data;
+    logic [99:0] hers_m_data;
     logic hers_m_valid;
     logic generator_her_valid;
     logic [31:0] generator_her_addr;
     logic generator_gen_ready;
     logic [31:0] generator_m_free_addr;
     logic generator_m_free_valid;
+    logic [3:0] generator_enters;
+    logic [1:0] generator_her_owner;
+    logic [3:0] generator_m_free_full;
     logic failed_s_ready;
     logic [31:0] failed_m_data;
     logic failed_m_valid;
@@ -217,10 +227,15 @@ module pspin_ingress_datapath (
     logic [31:0] frees_m_data;
     logic frees_m_valid;
     logic [1:0] frees_source;
-    logic [8:0] counters_events;
+    logic [3:0] bounds_full;
+    logic [12:0] counters_events;
     logic [31:0] counters_counts_0;
     logic [31:0] counters_counts_3;
     logic [31:0] counters_counts_6;
+    logic [31:0] counters_counts_9;
+    logic [31:0] counters_counts_10;
+    logic [31:0] counters_counts_11;
+    logic [31:0] counters_counts_12;
 
     assign reset = !rstn;
     assign path_reset = !rstn || cluster_held;
@@ -228,7 +243,6 @@ module pspin_ingress_datapath (
     assign unserved = generator_m_free_valid && frees_s_2_ready;
     assign m_axis_nic_rx_tvalid = matcher_m_axis_nic_rx_tvalid;
     assign m_axis_nic_rx_tlast = matcher_m_axis_nic_rx_tlast;
-    assign measured = {matcher_packet_meta_tag[34:0], matcher_packet_meta_size[15:0]};
     assign valve_left = {her_taken, unserved, |engine_events, gate_dropped};
     assign is_short = |engine_last;
     assign use_small = is_short && pool_small_valid;
@@ -242,18 +256,26 @@ module pspin_ingress_datapath (
 
     // The cluster can free what it has, and nothing that is still on its way to it.
     assign pool_free_trusted = frees_source != 2'd0;
+    assign events = {unserved && !(|generator_m_free_full), her_taken, gate_dropped,
+        matcher_m_axis_nic_rx_tvalid && m_axis_nic_rx_tready && matcher_m_axis_nic_rx_tlast,
+        matcher_m_axis_pspin_rx_tvalid && valve_s_ready && matcher_m_axis_pspin_rx_tlast, engine_events};
 
-    // Events, the one with the highest number first.
-    assign counters_events = {unserved, her_taken, gate_dropped, matcher_m_axis_nic_rx_tvalid &&
-        m_axis_nic_rx_tready && matcher_m_axis_nic_rx_tlast, matcher_m_axis_pspin_rx_tvalid && valve_s_ready
-        && matcher_m_axis_pspin_rx_tlast, engine_events};
+    always_comb begin
+        signal[0] = pool_freed && pool_freed_note == 2'd0;
+        signal[1] = pool_freed && pool_freed_note == 2'd1;
+        signal[2] = pool_freed && pool_freed_note == 2'd2;
+        signal[3] = pool_freed && pool_freed_note == 2'd3;
+    end
+
+    assign dropped_bound_o = {counters_counts_12, counters_counts_11, counters_counts_10, counters_counts_9};
+    assign counters_events = {generator_m_free_full & {4{unserved}}, events};
     assign dropped_overload_o = counters_counts_6;
     assign dropped_no_slot_o = counters_counts_0;
     assign dropped_oversize_o = counters_counts_3;
 
     always_ff @(posedge clk) begin
         packet_place <= engine_good_data[18:7];
-        packet_side <= engine_good_data[202:83];
+        packet_side <= engine_good_data[219:100];
         packet_valid <= engine_good_valid && hers_s_ready;
         alloc_dropped_pkts <= counters_counts_6 + counters_counts_0 + counters_counts_3;
         if (reset) begin
@@ -301,7 +323,8 @@ module pspin_ingress_datapath (
         .packet_meta_valid(matcher_packet_meta_valid),
         .packet_meta_ready(valve_meta_s_ready),
         .match_relative(match_relative),
-        .packet_meta_side(matcher_packet_meta_side)
+        .packet_meta_side(matcher_packet_meta_side),
+        .packet_meta_sum(matcher_packet_meta_sum)
     );
 
     // Matched frames: {bad, tlast, tkeep, tdata}, and what is known of them. They pass the valve, if there is one.
@@ -313,7 +336,8 @@ module pspin_ingress_datapath (
             matcher_m_axis_pspin_rx_tkeep, matcher_m_axis_pspin_rx_tdata}),
         .s_valid(matcher_m_axis_pspin_rx_tvalid),
         .s_ready(valve_s_ready),
-        .meta_s_data({matcher_packet_meta_side, measured}),
+        .meta_s_data({matcher_packet_meta_side, matcher_packet_meta_sum, matcher_packet_meta_tag[34:0],
+            matcher_packet_meta_size[15:0]}),
         .meta_s_valid(matcher_packet_meta_valid),
         .meta_s_ready(valve_meta_s_ready),
         .m_data(valve_m_data),
@@ -344,7 +368,7 @@ module pspin_ingress_datapath (
         .dropped(gate_dropped)
     );
 
-    spinneret_slot_pool_256x1536_1024x128_tracked u_pool (
+    spinneret_slot_pool_256x1536_1024x128_tracked_note_2 u_pool (
         .clk(clk),
         .rst(path_reset),
         .counters_rst(!rstn),
@@ -360,6 +384,9 @@ module pspin_ingress_datapath (
         .free_trusted(pool_free_trusted),
         .hand_valid(her_taken),
         .hand_address(generator_her_addr),
+        .hand_note(generator_her_owner),
+        .freed(pool_freed),
+        .freed_note(pool_freed_note),
         .open(),
         .refused_no_start(refused_no_start_o),
         .refused_not_out(refused_not_out_o),
@@ -432,7 +459,7 @@ module pspin_ingress_datapath (
     spinneret_pass_fifo_distributed u_hers (
         .clk(clk),
         .rst(path_reset),
-        .s_data(engine_good_data[82:0]),
+        .s_data(engine_good_data[99:0]),
         .s_valid(engine_good_valid),
         .s_ready(hers_s_ready),
         .m_data(hers_m_data),
@@ -498,7 +525,12 @@ module pspin_ingress_datapath (
         .m_free_valid(generator_m_free_valid),
         .m_free_ready(frees_s_2_ready),
         .her_pkts_o(),
-        .dropped_no_context_o()
+        .dropped_no_context_o(),
+        .gen_sum(hers_m_data[99:83]),
+        .full(bounds_full),
+        .enters(generator_enters),
+        .her_owner(generator_her_owner),
+        .m_free_full(generator_m_free_full)
     );
 
     // Slots of packets that failed.
@@ -550,7 +582,17 @@ module pspin_ingress_datapath (
         .source(frees_source)
     );
 
-    spinneret_event_counters_9 u_counters (
+    spinneret_slot_bounds u_bounds (
+        .clk(clk),
+        .rst(path_reset),
+        .bound(slot_bound),
+        .enters(generator_enters),
+        .leaves(signal),
+        .full(bounds_full),
+        .used(slots_used_o)
+    );
+
+    spinneret_event_counters_13 u_counters (
         .clk(clk),
         .rst(reset),
         .events(counters_events),
@@ -562,7 +604,11 @@ module pspin_ingress_datapath (
         .counts_5(bypassed_pkts_o),
         .counts_6(counters_counts_6),
         .counts_7(her_pkts_o),
-        .counts_8(dropped_no_context_o)
+        .counts_8(dropped_no_context_o),
+        .counts_9(counters_counts_9),
+        .counts_10(counters_counts_10),
+        .counts_11(counters_counts_11),
+        .counts_12(counters_counts_12)
     );
 endmodule : pspin_ingress_datapath
 

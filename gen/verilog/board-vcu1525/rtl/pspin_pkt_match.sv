@@ -45,7 +45,8 @@ module pspin_pkt_match (
     output logic         packet_meta_valid, // The metadata is there.
     input  wire          packet_meta_ready, // The metadata is taken in this cycle.
     input  wire   [15:0] match_relative, // Bit r of ruleset s, ruleset-major: the rule counts from the start of the IP payload, not of the frame.
-    output logic [119:0] packet_meta_side // Side band of a matched packet in its last beat, as `SideFields` says; only with `side_band`.
+    output logic [119:0] packet_meta_side, // Side band of a matched packet in its last beat, as `SideFields` says; only with `side_band`.
+    output logic  [16:0] packet_meta_sum // Sum of the IP payload of a matched packet, as `PayloadSum` says; only with `payload_sum`.
 );
 
     typedef struct packed {
@@ -94,6 +95,7 @@ module pspin_pkt_match (
     logic meter_done;
     logic [31:0] meter_size;
     logic [31:0] meter_message_id;
+    logic [16:0] adder_sum;
     logic [696:0] buffer_m_data;
     logic buffer_m_valid;
     logic buffer_almost_full;
@@ -102,7 +104,7 @@ module pspin_pkt_match (
     logic decisions_m_valid;
     logic decisions_almost_full;
     logic metas_s_valid;
-    logic [186:0] metas_m_data;
+    logic [203:0] metas_m_data;
     logic metas_almost_full;
     logic demux_s_ready;
     logic demux_select_ready;
@@ -132,10 +134,11 @@ module pspin_pkt_match (
     assign last = {beat.user[96:1], beat.dest, beat.id};
     assign metas_s_valid = meter_done & engine_matched;
 
-    // Metadata: {side band, size, message id, end of message, ruleset} in the queue.
+    // Metadata: {side band, sum, size, message id, end of message, ruleset} in the queue.
     assign tag = metas_m_data[34:0];
     assign size = metas_m_data[66:35];
-    assign packet_meta_side = metas_m_data[186:67];
+    assign packet_meta_side = metas_m_data[203:84];
+    assign packet_meta_sum = metas_m_data[83:67];
     assign packet_meta_tag = {29'd0, tag};
     assign packet_meta_size = size;
 
@@ -244,6 +247,19 @@ module pspin_pkt_match (
         .message_id(meter_message_id)
     );
 
+    spinneret_payload_sum u_adder (
+        .clk(clk),
+        .rst(!rstn),
+        .beat_data(beat.data),
+        .beat_keep(beat.keep),
+        .beat_number(beat_number),
+        .beat_last(beat_last),
+        .beat_valid(beat_valid),
+        .found(payload_found),
+        .base(payload_base),
+        .sum(adder_sum)
+    );
+
     spinneret_fifo_block #(.WIDTH(697), .DEPTH(128), .MARGIN(2)) u_buffer (
         .clk(clk),
         .rst(reset),
@@ -284,10 +300,10 @@ module pspin_pkt_match (
         .almost_full(decisions_almost_full)
     );
 
-    spinneret_fifo_distributed_registered #(.WIDTH(187), .DEPTH(32), .MARGIN(5)) u_metas (
+    spinneret_fifo_distributed_registered #(.WIDTH(204), .DEPTH(32), .MARGIN(5)) u_metas (
         .clk(clk),
         .rst(reset),
-        .s_data({signal_2, meter_size, meter_message_id, engine_end_of_message, engine_ruleset}),
+        .s_data({signal_2, adder_sum, meter_size, meter_message_id, engine_end_of_message, engine_ruleset}),
         .s_valid(metas_s_valid),
         .s_ready(),
         .m_data(metas_m_data),

@@ -14,7 +14,7 @@ module pspin_wrap #(
     output logic   [1:0] cl_busy_o = 2'd0, // Bit c: the HPUs of cluster c run.
     output logic         pspin_active_o = 1'b0, // Every HPU has asked for a task.
     input  wire          eos_i, // End of simulation; without effect.
-    output logic  [15:0] mpq_full_o, // Bit q: queue q is full.
+    output logic  [15:0] mpq_full_o = 16'd0, // Bit q: a queue is full whose number ends with q.
     // Packets from the ingress path.
     input  wire   [31:0] ni_slave_aw_addr_i,
     input  wire    [2:0] ni_slave_aw_prot_i,
@@ -256,10 +256,11 @@ module pspin_wrap #(
     end
 
     logic reset;
-    logic [1:0] signal_2;
-    logic [3:0] number;
-    logic signal = 1'b0;
+    logic [15:0] signal;
+    logic [1:0] signal_3;
+    logic [3:0] message;
     logic signal_1 = 1'b0;
+    logic signal_2 = 1'b0;
     logic [31:0] scheduler_task_0_data;
     logic scheduler_task_0_last;
     logic scheduler_task_0_valid;
@@ -269,6 +270,7 @@ module pspin_wrap #(
     logic scheduler_finished_0_ready;
     logic scheduler_finished_1_ready;
     logic [3:0] scheduler_feedback_msgid;
+    logic [15:0] scheduler_full;
     logic [159:0] scheduler_totals_words;
     logic clusters_0_task_ready;
     logic [41:0] clusters_0_finished_data;
@@ -371,6 +373,9 @@ module pspin_wrap #(
     logic [25:0] copies_write_line;
     logic [63:0] copies_write_strobe;
     logic [511:0] copies_write_data;
+    logic [63:0] copies_bytes_0_bytes;
+    logic [63:0] copies_bytes_1_bytes;
+    logic [63:0] copies_bytes_2_bytes;
     logic crossbar_read_0_ready;
     logic crossbar_read_0_failed;
     logic crossbar_read_0_data_valid;
@@ -459,7 +464,13 @@ module pspin_wrap #(
     logic contexts_budget_write;
     logic [1:0] contexts_budget_context;
     logic [31:0] contexts_budget_value;
+    logic contexts_rate_write;
+    logic [1:0] contexts_rate_context;
+    logic [15:0] contexts_rate_value;
     logic [1:0] contexts_totals_context;
+    logic [1:0] contexts_bytes_0_context;
+    logic [1:0] contexts_bytes_1_context;
+    logic [1:0] contexts_bytes_2_context;
     logic program_s_ready;
     logic program_s_failed;
     logic program_m_valid;
@@ -485,23 +496,32 @@ module pspin_wrap #(
     assign no_slave_b_resp_o = 2'd0;
     assign no_slave_b_id_o = 6'd0;
     assign no_slave_b_user_o = 4'd0;
-    assign number = her_msgid_i[3:0];
+    assign message = her_msgid_i[3:0];
     assign feedback_msgid_o = {6'd0, scheduler_feedback_msgid};
+
+    always_comb begin
+        for (int unsigned i = 0; i < 16; i++) begin
+            signal[i] = scheduler_full[i];
+        end
+    end
+
     assign cl_eoc_o = 2'd0;
 
     always_comb begin
-        signal_2[0] = clusters_0_asked;
-        signal_2[1] = clusters_1_asked;
+        signal_3[0] = clusters_0_asked;
+        signal_3[1] = clusters_1_asked;
     end
 
     always_ff @(posedge clk_i) begin
-        signal <= cl_fetch_en_i[0];
-        signal_1 <= cl_fetch_en_i[1];
+        mpq_full_o <= signal;
+        signal_1 <= cl_fetch_en_i[0];
+        signal_2 <= cl_fetch_en_i[1];
         cl_busy_o <= cl_fetch_en_i;
-        pspin_active_o <= &signal_2;
+        pspin_active_o <= &signal_3;
         if (reset) begin
-            signal <= 1'b0;
+            mpq_full_o <= 16'd0;
             signal_1 <= 1'b0;
+            signal_2 <= 1'b0;
             cl_busy_o <= 2'd0;
             pspin_active_o <= 1'b0;
         end
@@ -512,7 +532,7 @@ module pspin_wrap #(
         .rst(reset),
         .her_ready(her_ready_o),
         .her_valid(her_valid_i),
-        .her_msgid(number),
+        .her_msgid(message),
         .her_is_eom(her_is_eom_i),
         .her_addr(her_addr_i),
         .her_size(her_size_i),
@@ -554,7 +574,7 @@ module pspin_wrap #(
         .feedback_her_addr(feedback_her_addr_o),
         .feedback_her_size(feedback_her_size_o),
         .feedback_msgid(scheduler_feedback_msgid),
-        .full(mpq_full_o),
+        .full(scheduler_full),
         .active(),
         .weight_write(contexts_weight_write),
         .weight_context(contexts_weight_context),
@@ -563,11 +583,11 @@ module pspin_wrap #(
         .totals_words(scheduler_totals_words)
     );
 
-    spinneret_hpu_cluster_2 u_clusters_0 (
+    spinneret_hpu_cluster_2x16 u_clusters_0 (
         .clk(clk_i),
         .rst(reset),
         .number(1'b0),
-        .runs(signal),
+        .runs(signal_1),
         .program_write(program_program_write),
         .program_address(program_program_addr),
         .program_data(program_program_data),
@@ -634,11 +654,11 @@ module pspin_wrap #(
         .asked(clusters_0_asked)
     );
 
-    spinneret_hpu_cluster_2 u_clusters_1 (
+    spinneret_hpu_cluster_2x16 u_clusters_1 (
         .clk(clk_i),
         .rst(reset),
         .number(1'b1),
-        .runs(signal_1),
+        .runs(signal_2),
         .program_write(program_program_write),
         .program_address(program_program_addr),
         .program_data(program_program_data),
@@ -774,7 +794,7 @@ module pspin_wrap #(
         .stdout_ready(stdout_s_ready)
     );
 
-    spinneret_host_copier_2 u_copies (
+    spinneret_host_copier_2_4 u_copies (
         .clk(clk_i),
         .rst(reset),
         .command_0_valid(clusters_0_command_valid),
@@ -782,7 +802,7 @@ module pspin_wrap #(
         .command_0_id(clusters_0_command_id),
         .command_0_kind(clusters_0_command_kind),
         .command_0_words(clusters_0_command_words),
-        .command_0_queue(clusters_0_command_queue),
+        .command_0_queue({4'd0, clusters_0_command_queue[3:0]}),
         .command_0_done(copies_command_0_done),
         .command_0_done_id(copies_command_0_done_id),
         .command_1_valid(clusters_1_command_valid),
@@ -790,7 +810,7 @@ module pspin_wrap #(
         .command_1_id(clusters_1_command_id),
         .command_1_kind(clusters_1_command_kind),
         .command_1_words(clusters_1_command_words),
-        .command_1_queue(clusters_1_command_queue),
+        .command_1_queue({4'd0, clusters_1_command_queue[3:0]}),
         .command_1_done(copies_command_1_done),
         .command_1_done_id(copies_command_1_done_id),
         .send_ready(nic_cmd_req_ready_i),
@@ -859,7 +879,19 @@ module pspin_wrap #(
         .write_strobe(copies_write_strobe),
         .write_data(copies_write_data),
         .write_ready(crossbar_write_3_ready),
-        .write_failed(crossbar_write_3_failed)
+        .write_failed(crossbar_write_3_failed),
+        .weight_write(contexts_weight_write),
+        .weight_context(contexts_weight_context),
+        .weight_value(contexts_weight_value),
+        .rate_write(contexts_rate_write),
+        .rate_context(contexts_rate_context),
+        .rate_value(contexts_rate_value),
+        .bytes_0_context(contexts_bytes_0_context),
+        .bytes_0_bytes(copies_bytes_0_bytes),
+        .bytes_1_context(contexts_bytes_1_context),
+        .bytes_1_bytes(copies_bytes_1_bytes),
+        .bytes_2_context(contexts_bytes_2_context),
+        .bytes_2_bytes(copies_bytes_2_bytes)
     );
 
     spinneret_line_crossbar_6x6x2 u_crossbar (
@@ -1151,8 +1183,17 @@ module pspin_wrap #(
         .budget_write(contexts_budget_write),
         .budget_context(contexts_budget_context),
         .budget_value(contexts_budget_value),
+        .rate_write(contexts_rate_write),
+        .rate_context(contexts_rate_context),
+        .rate_value(contexts_rate_value),
         .totals_context(contexts_totals_context),
-        .totals_words(scheduler_totals_words)
+        .totals_words(scheduler_totals_words),
+        .bytes_0_context(contexts_bytes_0_context),
+        .bytes_0_bytes(copies_bytes_0_bytes),
+        .bytes_1_context(contexts_bytes_1_context),
+        .bytes_1_bytes(copies_bytes_1_bytes),
+        .bytes_2_context(contexts_bytes_2_context),
+        .bytes_2_bytes(copies_bytes_2_bytes)
     );
 
     spinneret_program_writer u_program (

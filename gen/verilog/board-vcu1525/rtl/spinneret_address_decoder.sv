@@ -9,15 +9,15 @@ module spinneret_address_decoder (
     input  wire         clk, // Clock.
     input  wire  [15:0] address, // Address of a byte.
     input  wire         take, // Takes the address.
-    output logic [24:0] block, // Bit b: the word is in block b of the map; all 0 if it is in none.
+    output logic [25:0] block, // Bit b: the word is in block b of the map; all 0 if it is in none.
     output logic  [3:0] index, // Place of the word in its block.
     output logic [15:0] at, // Bit n: it is word n of its block.
     output logic        known // The word is one of those that the decoder was made for.
 );
 
     logic [15:0] places;
-    logic [24:0] in_block; // Bit b: the word is one of those of block b, if it lies there.
-    logic [24:0] blocks;
+    logic [25:0] in_block; // Bit b: the word is one of those of block b, if it lies there.
+    logic [25:0] blocks;
     logic [3:0] word;
 
     always_comb begin
@@ -46,9 +46,10 @@ module spinneret_address_decoder (
         in_block[19] = blocks[19] && (|(places & 16'hfff));
         in_block[20] = blocks[20] && (|places);
         in_block[21] = blocks[21] && (|(places & 16'd3));
-        in_block[22] = blocks[22] && (|(places & 16'd7));
-        in_block[23] = 1'b0;
+        in_block[22] = blocks[22] && (|(places & 16'hf));
+        in_block[23] = blocks[23] && (|(places & 16'd7));
         in_block[24] = 1'b0;
+        in_block[25] = 1'b0;
     end
 
     assign known = |in_block;
@@ -77,9 +78,10 @@ module spinneret_address_decoder (
             blocks[19] <= address[15:6] == 10'h104;
             blocks[20] <= address[15:6] == 10'h140;
             blocks[21] <= address[15:6] == 10'h141;
-            blocks[22] <= address[15:6] == 10'h180;
-            blocks[23] <= address[15:6] == 10'h3c0;
-            blocks[24] <= address[15:6] == 10'h3c1;
+            blocks[22] <= address[15:6] == 10'h144;
+            blocks[23] <= address[15:6] == 10'h180;
+            blocks[24] <= address[15:6] == 10'h3c0;
+            blocks[25] <= address[15:6] == 10'h3c1;
             word <= address[5:2];
         end
     end

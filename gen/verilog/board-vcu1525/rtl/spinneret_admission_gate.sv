@@ -12,7 +12,7 @@ module spinneret_admission_gate (
     input  wire          s_valid,
     output logic         s_ready,
     // Metadata of matched frames: {tag, length}.
-    input  wire  [170:0] meta_s_data,
+    input  wire  [187:0] meta_s_data,
     input  wire          meta_s_valid,
     output logic         meta_s_ready,
     // Marked beats of admitted frames.
@@ -20,7 +20,7 @@ module spinneret_admission_gate (
     output logic         m_valid,
     input  wire          m_ready,
     // Metadata of admitted frames.
-    output logic [170:0] meta_m_data,
+    output logic [187:0] meta_m_data,
     output logic         meta_m_valid,
     input  wire          meta_m_ready,
     output logic         dropped // A frame is dropped.
@@ -172,7 +172,7 @@ module spinneret_admission_gate (
         .almost_full()
     );
 
-    spinneret_output_queue #(.WIDTH(171), .DEPTH(128), .MARGIN(0)) u_metas (
+    spinneret_output_queue #(.WIDTH(188), .DEPTH(128), .MARGIN(0)) u_metas (
         .clk(clk),
         .rst(rst),
         .s_data(meta_s_data),

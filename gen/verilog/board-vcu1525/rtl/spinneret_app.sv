@@ -393,7 +393,7 @@ module spinneret_app (
         logic [5:0] id;
     } command_t;
 
-    logic [1855:0] counters;
+    logic [1983:0] counters;
     logic rstn;
     logic [15:0] bar_m_axil_awaddr;
     logic [2:0] bar_m_axil_awprot;
@@ -477,6 +477,7 @@ module spinneret_app (
     logic [255:0] regs_guard_base;
     logic [127:0] regs_guard_size;
     logic regs_guard_by_context;
+    logic [63:0] regs_slot_bound;
     logic regs_error_clear;
     logic [5:0] regs_events_clear;
     logic [5:0] regs_events_enable;
@@ -555,6 +556,8 @@ module spinneret_app (
     logic [31:0] ingress_small_used_o;
     logic [31:0] ingress_small_peak_o;
     logic [31:0] ingress_dropped_reset_o;
+    logic [63:0] ingress_slots_used_o;
+    logic [127:0] ingress_dropped_bound_o;
     logic [11:0] ingress_packet_place;
     logic [119:0] ingress_packet_side;
     logic ingress_packet_valid;
@@ -812,27 +815,28 @@ module spinneret_app (
         counters[479:448] = ingress_large_peak_o;
         counters[511:480] = ingress_small_used_o;
         counters[543:512] = ingress_small_peak_o;
-        counters[575:544] = egress_egress_frames_o;
-        counters[607:576] = egress_egress_read_error_o;
-        counters[639:608] = egress_egress_refused_o;
-        counters[671:640] = inject_tx_cpl_ours_o;
-        counters[703:672] = inject_tx_host_tag_conflict_o;
-        counters[735:704] = egress_egress_passed_o;
-        counters[767:736] = egress_egress_dropped_reset_o;
-        counters[799:768] = host_wr_bursts_o;
-        counters[831:800] = host_wr_refused_o;
-        counters[863:832] = host_wr_outside_o;
-        counters[895:864] = host_wr_stray_status_o;
-        counters[1247:896] = host_wr_dma_errors_o;
-        counters[1279:1248] = host_rd_bursts_o;
-        counters[1311:1280] = host_rd_refused_o;
-        counters[1343:1312] = host_rd_outside_o;
-        counters[1375:1344] = host_rd_stray_status_o;
-        counters[1727:1376] = host_rd_dma_errors_o;
-        counters[1759:1728] = bar_outside_o;
-        counters[1791:1760] = bar_held_o;
-        counters[1823:1792] = bar_timeout_o;
-        counters[1855:1824] = bar_errors_o;
+        counters[671:544] = ingress_dropped_bound_o;
+        counters[703:672] = egress_egress_frames_o;
+        counters[735:704] = egress_egress_read_error_o;
+        counters[767:736] = egress_egress_refused_o;
+        counters[799:768] = inject_tx_cpl_ours_o;
+        counters[831:800] = inject_tx_host_tag_conflict_o;
+        counters[863:832] = egress_egress_passed_o;
+        counters[895:864] = egress_egress_dropped_reset_o;
+        counters[927:896] = host_wr_bursts_o;
+        counters[959:928] = host_wr_refused_o;
+        counters[991:960] = host_wr_outside_o;
+        counters[1023:992] = host_wr_stray_status_o;
+        counters[1375:1024] = host_wr_dma_errors_o;
+        counters[1407:1376] = host_rd_bursts_o;
+        counters[1439:1408] = host_rd_refused_o;
+        counters[1471:1440] = host_rd_outside_o;
+        counters[1503:1472] = host_rd_stray_status_o;
+        counters[1855:1504] = host_rd_dma_errors_o;
+        counters[1887:1856] = bar_outside_o;
+        counters[1919:1888] = bar_held_o;
+        counters[1951:1920] = bar_timeout_o;
+        counters[1983:1952] = bar_errors_o;
     end
 
     assign m_axis_stat_tid = statistics_m_axis_stat_tid;
@@ -988,6 +992,8 @@ module spinneret_app (
         .guard_base(regs_guard_base),
         .guard_size(regs_guard_size),
         .guard_by_context(regs_guard_by_context),
+        .slot_bound(regs_slot_bound),
+        .slots_used(ingress_slots_used_o),
         .error_clear(regs_error_clear),
         .cluster_running(running_sync_q),
         .cluster_held(reset_near_link_rst),
@@ -1131,6 +1137,9 @@ module spinneret_app (
         .match_relative(regs_match_relative),
         .cluster_held(reset_near_link_rst),
         .dropped_reset_o(ingress_dropped_reset_o),
+        .slot_bound(regs_slot_bound),
+        .slots_used_o(ingress_slots_used_o),
+        .dropped_bound_o(ingress_dropped_bound_o),
         .packet_place(ingress_packet_place),
         .packet_side(ingress_packet_side),
         .packet_valid(ingress_packet_valid)

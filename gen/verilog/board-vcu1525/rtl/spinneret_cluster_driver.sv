@@ -7,7 +7,6 @@ module spinneret_cluster_driver (
     input  wire          clk, // Clock.
     input  wire          rst, // Synchronous reset, active high.
     input  wire    [3:0] cluster, // Number of the cluster.
-    input  wire   [31:0] shared_end, // End of shared data in handler memory: its address.
     // Budgets of contexts: clocks that a task may take; 0: any number.
     input  wire          budget_write,
     input  wire    [1:0] budget_context,
@@ -94,6 +93,7 @@ module spinneret_cluster_driver (
     logic slots_copy_valid;
     logic [4:0] slots_m_data;
     logic slots_m_valid;
+    logic slots_is_there;
     logic [4:0] slots_load;
     logic giver_s_ready;
     logic [9:0] giver_read;
@@ -199,6 +199,7 @@ module spinneret_cluster_driver (
         .m_data(slots_m_data),
         .m_valid(slots_m_valid),
         .m_ready(giver_s_ready),
+        .is_there(slots_is_there),
         .frees(tasks_frees),
         .freed(tasks_freed),
         .load(slots_load)
@@ -208,11 +209,11 @@ module spinneret_cluster_driver (
         .clk(clk),
         .rst(rst),
         .cluster(cluster),
-        .shared_end(shared_end),
         .idle(tasks_idle),
         .s_data(slots_m_data),
         .s_valid(slots_m_valid),
         .s_ready(giver_s_ready),
+        .is_there(slots_is_there),
         .read(giver_read),
         .word(slots_word_1),
         .range_write(giver_range_write),

@@ -8,9 +8,9 @@ module spinneret_cluster_loads_2x16x128x20x4 (
     input  wire        rst, // Synchronous reset, active high.
     output logic       has_room, // A cluster has room, as of two clocks ago.
     input  wire        home, // Home cluster of the next task.
-    output logic       cluster, // Its cluster, as of two clocks ago.
+    output logic       cluster, // Its cluster, as of two clocks ago with two clusters, and four with eight.
     input  wire        begins, // The task begins there.
-    input  wire  [1:0] ends // A task has ended; not in a clock with `begins`.
+    input  wire  [1:0] ends // A task has ended; not in a clock with `begins`. Tasks begin and end four clocks apart.
 );
 
     logic [1:0] signal;
@@ -18,8 +18,9 @@ module spinneret_cluster_loads_2x16x128x20x4 (
     logic [4:0] tasks_0 = 5'd0;
     logic [4:0] tasks_1 = 5'd0;
     logic [1:0] rooms = 2'd0;
-    logic emptiest;
+    logic winner;
 
+    // The one with the fewest tasks, by a comparison of two in each clock.
     assign is_less = tasks_1 < tasks_0;
 
     always_comb begin
@@ -28,10 +29,10 @@ module spinneret_cluster_loads_2x16x128x20x4 (
     end
 
     assign has_room = |rooms;
-    assign cluster = rooms[home] ? home : emptiest;
+    assign cluster = rooms[home] ? home : winner;
 
     always_ff @(posedge clk) begin
-        emptiest <= is_less ? 1'b1 : 1'b0;
+        winner <= is_less ? 1'b1 : 1'b0;
         rooms <= signal;
         if (begins && !cluster) begin
             tasks_0 <= tasks_0 + 5'd1;

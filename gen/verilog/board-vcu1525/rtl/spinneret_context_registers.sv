@@ -42,9 +42,20 @@ module spinneret_context_registers (
     output logic         budget_write = 1'b0,
     output logic   [1:0] budget_context,
     output logic  [31:0] budget_value,
+    // Rates of packets that are sent.
+    output logic         rate_write = 1'b0,
+    output logic   [1:0] rate_context,
+    output logic  [15:0] rate_value,
     // Counters.
     output logic   [1:0] totals_context,
-    input  wire  [159:0] totals_words
+    input  wire  [159:0] totals_words,
+    // Bytes of copies to the host, of copies from it, and of packets that are sent.
+    output logic   [1:0] bytes_0_context,
+    input  wire   [63:0] bytes_0_bytes,
+    output logic   [1:0] bytes_1_context,
+    input  wire   [63:0] bytes_1_bytes,
+    output logic   [1:0] bytes_2_context,
+    input  wire   [63:0] bytes_2_bytes
 );
 
     typedef struct packed {
@@ -70,13 +81,18 @@ module spinneret_context_registers (
     logic taken_5 = 1'b0;
     logic [3:0] own = 4'd0;
     logic [31:0] own_1 = 32'd0;
-    logic [31:0] own_2 = 32'd0;
+    logic [15:0] own_2 = 16'd0;
     logic [63:0] own_3 = 64'd0;
-    logic [31:0] own_4 = 32'd0;
-    logic [31:0] own_5 = 32'd0;
+    logic [63:0] own_4 = 64'd0;
+    logic [63:0] own_5 = 64'd0;
+    logic [31:0] own_6 = 32'd0;
+    logic [63:0] own_7 = 64'd0;
+    logic [31:0] own_8 = 32'd0;
+    logic [31:0] own_9 = 32'd0;
     logic taken_6 = 1'b0;
     logic [3:0] weights_read_data;
     logic [31:0] budgets_read_data;
+    logic [15:0] rates_read_data;
 
     total_t totals_words_fields;
     assign totals_words_fields = totals_words;
@@ -92,20 +108,28 @@ module spinneret_context_registers (
     assign new_weight = write_data[3:0];
     assign weight_context = written;
     assign budget_context = written;
+    assign rate_context = written;
     assign m_read_valid = read_valid && !(read_line[18] && read_line[15]);
     assign m_read_line = read_line;
     assign read_ready = (read_line[18] && read_line[15]) || m_read_ready;
     assign read_failed = (read_line[18] && read_line[15]) ? (read_line[25:2] != 24'h1d2000) : m_read_failed;
     assign totals_context = asked_5;
+    assign bytes_0_context = asked_5;
+    assign bytes_1_context = asked_5;
+    assign bytes_2_context = asked_5;
 
     always_comb begin
         line = m_read_data;
         line[3:0] = m_read_data[3:0] | own;
         line[63:32] = m_read_data[63:32] | own_1;
-        line[287:256] = m_read_data[287:256] | own_2;
-        line[351:288] = m_read_data[351:288] | own_3;
-        line[383:352] = m_read_data[383:352] | own_4;
-        line[415:384] = m_read_data[415:384] | own_5;
+        line[79:64] = m_read_data[79:64] | own_2;
+        line[191:128] = m_read_data[191:128] | own_3;
+        line[255:192] = m_read_data[255:192] | own_4;
+        line[511:448] = m_read_data[511:448] | own_5;
+        line[287:256] = m_read_data[287:256] | own_6;
+        line[351:288] = m_read_data[351:288] | own_7;
+        line[383:352] = m_read_data[383:352] | own_8;
+        line[415:384] = m_read_data[415:384] | own_9;
     end
 
     assign read_data_valid = m_read_data_valid || taken_6;
@@ -117,6 +141,8 @@ module spinneret_context_registers (
         weight_value <= new_weight;
         budget_write <= sets && (&write_strobe[7:4]);
         budget_value <= write_data[63:32];
+        rate_write <= sets && (&write_strobe[11:8]);
+        rate_value <= write_data[79:64];
         asked_1 <= read_line[1:0];
         asked_2 <= asked_1;
         asked_3 <= asked_2;
@@ -129,14 +155,19 @@ module spinneret_context_registers (
         taken_5 <= taken_4;
         own <= weights_read_data & {4{taken_5}};
         own_1 <= budgets_read_data & {32{taken_5}};
-        own_2 <= totals_words_fields.tasks & {32{taken_5}};
-        own_3 <= totals_words_fields.clocks & {64{taken_5}};
-        own_4 <= totals_words_fields.budget_ends & {32{taken_5}};
-        own_5 <= totals_words_fields.failures & {32{taken_5}};
+        own_2 <= rates_read_data & {16{taken_5}};
+        own_3 <= bytes_0_bytes & {64{taken_5}};
+        own_4 <= bytes_1_bytes & {64{taken_5}};
+        own_5 <= bytes_2_bytes & {64{taken_5}};
+        own_6 <= totals_words_fields.tasks & {32{taken_5}};
+        own_7 <= totals_words_fields.clocks & {64{taken_5}};
+        own_8 <= totals_words_fields.budget_ends & {32{taken_5}};
+        own_9 <= totals_words_fields.failures & {32{taken_5}};
         taken_6 <= taken_5;
         if (rst) begin
             weight_write <= 1'b0;
             budget_write <= 1'b0;
+            rate_write <= 1'b0;
             taken_1 <= 1'b0;
             taken_2 <= 1'b0;
             taken_3 <= 1'b0;
@@ -144,10 +175,14 @@ module spinneret_context_registers (
             taken_5 <= 1'b0;
             own <= 4'd0;
             own_1 <= 32'd0;
-            own_2 <= 32'd0;
+            own_2 <= 16'd0;
             own_3 <= 64'd0;
-            own_4 <= 32'd0;
-            own_5 <= 32'd0;
+            own_4 <= 64'd0;
+            own_5 <= 64'd0;
+            own_6 <= 32'd0;
+            own_7 <= 64'd0;
+            own_8 <= 32'd0;
+            own_9 <= 32'd0;
             taken_6 <= 1'b0;
         end
     end
@@ -168,6 +203,15 @@ module spinneret_context_registers (
         .write_data(budget_value),
         .read_addr(asked_5),
         .read_data(budgets_read_data)
+    );
+
+    spinneret_ram_distributed_zero #(.DEPTH(4), .ADDRESS(2), .WIDTH(16)) u_rates (
+        .clk(clk),
+        .write_enable(rate_write),
+        .write_addr(rate_context),
+        .write_data(rate_value),
+        .read_addr(asked_5),
+        .read_data(rates_read_data)
     );
 endmodule : spinneret_context_registers
 

@@ -94,8 +94,8 @@ module spinneret_driver_accesses (
         (!(s_0_is_dma ? (s_0_offset == 8'd0 || s_0_offset == 8'd8 || s_0_offset == 8'h10 || (!s_0_is_write &&
         (s_0_offset == 8'h18 || s_0_offset == 8'h20))) : ((|signal) || s_0_offset == 8'h8c || s_0_offset ==
         8'h84 || s_0_offset == 8'h88 || s_0_offset == 8'h50 || s_0_offset == 8'h54 || (!s_0_is_write &&
-        (s_0_offset == 8'h80 || s_0_offset < 8'h50)))) && !(!s_0_is_dma && !s_0_offset[7] && !held[s_0_hpu]))
-        || (is_decided && !decision_allowed);
+        (s_0_offset == 8'h80 || s_0_offset < 8'h50 || s_0_offset == 8'h58)))) && !(!s_0_is_dma &&
+        !s_0_offset[7] && !held[s_0_hpu])) || (is_decided && !decision_allowed);
     assign is_decided_1 = !s_1_is_write && (s_1_is_dma ? (s_1_offset == 8'h18) : (s_1_offset == 8'h80)) &&
         decision_valid && decision_hpu == s_1_hpu;
     assign shared_3 = !((!s_1_is_dma && !s_1_offset[7] && !held[s_1_hpu]) || (!s_1_is_write && (s_1_is_dma ?
@@ -113,8 +113,8 @@ module spinneret_driver_accesses (
         (!(s_1_is_dma ? (s_1_offset == 8'd0 || s_1_offset == 8'd8 || s_1_offset == 8'h10 || (!s_1_is_write &&
         (s_1_offset == 8'h18 || s_1_offset == 8'h20))) : ((|signal_1) || s_1_offset == 8'h8c || s_1_offset ==
         8'h84 || s_1_offset == 8'h88 || s_1_offset == 8'h50 || s_1_offset == 8'h54 || (!s_1_is_write &&
-        (s_1_offset == 8'h80 || s_1_offset < 8'h50)))) && !(!s_1_is_dma && !s_1_offset[7] && !held[s_1_hpu]))
-        || (is_decided_1 && !decision_allowed);
+        (s_1_offset == 8'h80 || s_1_offset < 8'h50 || s_1_offset == 8'h58)))) && !(!s_1_is_dma &&
+        !s_1_offset[7] && !held[s_1_hpu])) || (is_decided_1 && !decision_allowed);
     assign is_first = !turn_second;
     assign s_0_ready = shared_1 && !(!is_first && s_1_valid && shared_3);
     assign s_0_refused = shared_2;
@@ -148,7 +148,7 @@ module spinneret_driver_accesses (
         m_offset <= second ? s_1_offset : s_0_offset;
         m_is_write <= second ? s_1_is_write : s_0_is_write;
         m_data <= second ? s_1_data : s_0_data;
-        is_task <= !m_is_dma && m_offset < 8'h50;
+        is_task <= !m_is_dma && (m_offset < 8'h50 || m_offset == 8'h58);
         if (rst) begin
             offer_0_valid <= 1'b0;
             offer_1_valid <= 1'b0;

@@ -36,21 +36,26 @@ module spinneret_event_lines (
                 is_error = 1'b1;
             end
         end
-        if (statistic == 12'h812) begin
+        for (int unsigned i = 0; i < 4; i++) begin
+            if (statistic == 12'(i + 2065)) begin
+                is_error = 1'b1;
+            end
+        end
+        if (statistic == 12'h816) begin
             is_error = 1'b1;
         end
         for (int unsigned i = 0; i < 4; i++) begin
-            if (statistic == 12'(i*2 + 2067)) begin
+            if (statistic == 12'(i*2 + 2071)) begin
                 is_error = 1'b1;
             end
         end
         for (int unsigned i = 0; i < 13; i++) begin
-            if (statistic == 12'(i + 2074)) begin
+            if (statistic == 12'(i + 2078)) begin
                 is_error = 1'b1;
             end
         end
         for (int unsigned i = 0; i < 18; i++) begin
-            if (statistic == 12'(i + 2088)) begin
+            if (statistic == 12'(i + 2092)) begin
                 is_error = 1'b1;
             end
         end

@@ -13,7 +13,7 @@ module spinneret_frame_valve (
     input  wire          s_valid,
     output logic         s_ready,
     // Metadata of matched frames.
-    input  wire  [170:0] meta_s_data,
+    input  wire  [187:0] meta_s_data,
     input  wire          meta_s_valid,
     output logic         meta_s_ready,
     // Beats of frames that pass.
@@ -21,7 +21,7 @@ module spinneret_frame_valve (
     output logic         m_valid,
     input  wire          m_ready,
     // Their metadata.
-    output logic [170:0] meta_m_data,
+    output logic [187:0] meta_m_data,
     output logic         meta_m_valid,
     input  wire          meta_m_ready,
     input  wire    [3:0] left, // Bit n: packets leave the path for the n-th reason in this cycle, one for each.

@@ -17,7 +17,6 @@ module spinneret_line_burst (
     input  wire   [2:0] a_prot,
     input  wire         a_valid,
     output logic        a_ready,
-    input  wire         may_start, // Another burst may be taken in the next clock.
     output logic        active, // A burst is under way.
     output logic  [5:0] id, // Its id.
     output logic        refused, // It is one that is not done.
@@ -27,7 +26,10 @@ module spinneret_line_burst (
 );
 
     logic [11:0] mask; // The bits of an address within a beat.
-    logic got;
+    logic got; // A burst that comes begins at once, or waits for the end of the one before.
+    logic came_refused;
+    logic free;
+    logic waits;
     logic [11:0] low;
     logic [19:0] high;
     logic open = 1'b0; // A burst can be taken.
@@ -37,8 +39,17 @@ module spinneret_line_burst (
     logic [7:0] left;
     logic [5:0] own_id;
     logic is_refused;
+    logic has_next = 1'b0; // The burst after it.
+    logic [31:0] next_address;
+    logic [2:0] next_size;
+    logic [7:0] next_left;
+    logic [5:0] next_id;
+    logic next_refused;
 
     assign got = a_valid && open;
+    assign came_refused = a_burst != 2'd1 || a_size > 3'd6;
+    assign free = !busy || (step && left == 8'd0);
+    assign waits = free ? 1'b0 : (has_next || got);
 
     always_comb begin
         mask = 12'd0;
@@ -57,22 +68,30 @@ module spinneret_line_burst (
     assign last = left == 8'd0;
 
     always_ff @(posedge clk) begin
-        open <= may_start && !got && !busy;
+        has_next <= waits;
+        open <= !waits;
         if (got) begin
-            busy <= 1'b1;
-            address <= a_addr;
-            size <= a_size;
-            left <= a_len;
-            own_id <= a_id;
-            is_refused <= a_burst != 2'd1 || a_size > 3'd6;
+            next_address <= a_addr;
+            next_size <= a_size;
+            next_left <= a_len;
+            next_id <= a_id;
+            next_refused <= came_refused;
+        end
+        if (free) begin
+            busy <= has_next || got;
+            address <= has_next ? next_address : a_addr;
+            size <= has_next ? next_size : a_size;
+            left <= has_next ? next_left : a_len;
+            own_id <= has_next ? next_id : a_id;
+            is_refused <= has_next ? next_refused : came_refused;
         end else if (step) begin
             address <= {high, (low | mask) + 12'd1};
             left <= left - 8'd1;
-            busy <= left != 8'd0;
         end
         if (rst) begin
             open <= 1'b0;
             busy <= 1'b0;
+            has_next <= 1'b0;
         end
     end
 endmodule : spinneret_line_burst

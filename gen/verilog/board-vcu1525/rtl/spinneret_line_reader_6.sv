@@ -125,7 +125,6 @@ module spinneret_line_reader_6 (
         .a_prot(ar_prot),
         .a_valid(ar_valid),
         .a_ready(ar_ready),
-        .may_start(1'b1),
         .active(burst_active),
         .id(burst_id),
         .refused(burst_refused),

@@ -43,9 +43,12 @@ module spinneret_line_writer (
     input  wire          write_failed
 );
 
+    logic may_write; // The last beat waits until the burst before it is answered.
     logic answers = 1'b0;
     logic [1:0] answer;
+    logic [5:0] answer_id;
     logic burst_active;
+    logic [5:0] burst_id;
     logic burst_refused;
     logic burst_last;
     logic burst_step;
@@ -55,10 +58,12 @@ module spinneret_line_writer (
 
     assign write_data = beats_m_data[511:0];
     assign write_strobe = beats_m_data[575:512];
-    assign write_valid = burst_active && beats_m_valid && !burst_refused;
-    assign beats_m_ready = burst_active && (burst_refused || write_ready);
+    assign may_write = burst_active && !(burst_last && answers);
+    assign write_valid = may_write && beats_m_valid && !burst_refused;
+    assign beats_m_ready = may_write && (burst_refused || write_ready);
     assign burst_step = beats_m_valid && beats_m_ready;
     assign b_resp = answer;
+    assign b_id = answer_id;
     assign b_user = 4'd0;
     assign b_valid = answers;
 
@@ -66,6 +71,7 @@ module spinneret_line_writer (
         if (burst_step && burst_last) begin
             answers <= 1'b1;
             answer <= burst_refused ? 2'd2 : (write_failed ? 2'd3 : 2'd0);
+            answer_id <= burst_id;
         end else if (b_ready) begin
             answers <= 1'b0;
         end
@@ -87,9 +93,8 @@ module spinneret_line_writer (
         .a_prot(aw_prot),
         .a_valid(aw_valid),
         .a_ready(aw_ready),
-        .may_start(!answers),
         .active(burst_active),
-        .id(b_id),
+        .id(burst_id),
         .refused(burst_refused),
         .line(write_line),
         .last(burst_last),

@@ -17,11 +17,11 @@ module spinneret_packet_judge (
     input  wire          response_valid,
     output logic         response_ready,
     // Metadata of the packets without their address: {tag, length}.
-    input  wire  [170:0] meta_data,
+    input  wire  [187:0] meta_data,
     input  wire          meta_valid,
     output logic         meta_ready,
     // Packets that are written: {tag, length, address}.
-    output logic [202:0] good_data,
+    output logic [219:0] good_data,
     output logic         good_valid,
     input  wire          good_ready,
     // Slots of packets that are not.

@@ -7,11 +7,11 @@ module spinneret_pass_fifo_distributed (
     input  wire         clk, // Clock.
     input  wire         rst, // Synchronous reset, active high.
     // Elements in.
-    input  wire  [82:0] s_data,
+    input  wire  [99:0] s_data,
     input  wire         s_valid,
     output logic        s_ready,
     // Elements out.
-    output logic [82:0] m_data,
+    output logic [99:0] m_data,
     output logic        m_valid,
     input  wire         m_ready,
     output logic        almost_full // At most the margin's number of elements still fit.
@@ -19,10 +19,10 @@ module spinneret_pass_fifo_distributed (
 
     logic comes;
     logic valid; // An element passes from the input, or from the FIFO if that has none of its own to show first.
-    logic [82:0] data;
+    logic [99:0] data;
     logic fifo_s_valid;
     logic fifo_s_ready;
-    logic [82:0] fifo_m_data;
+    logic [99:0] fifo_m_data;
     logic fifo_m_valid;
 
     assign s_ready = fifo_s_ready;
@@ -33,7 +33,7 @@ module spinneret_pass_fifo_distributed (
     assign m_data = data;
     assign fifo_s_valid = s_valid && (fifo_m_valid || !m_ready);
 
-    spinneret_fifo_distributed #(.WIDTH(83), .DEPTH(32), .MARGIN(0)) u_fifo (
+    spinneret_fifo_distributed #(.WIDTH(100), .DEPTH(32), .MARGIN(0)) u_fifo (
         .clk(clk),
         .rst(rst),
         .s_data(s_data),

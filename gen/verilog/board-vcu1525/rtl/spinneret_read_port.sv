@@ -18,7 +18,7 @@ module spinneret_read_port (
     input  wire          rready,
     output logic         pops, // The word of standard output is sampled in this cycle.
     output logic   [3:0] index, // Place of the word in its block.
-    input  wire  [799:0] values // The words at that place of all blocks, side by side.
+    input  wire  [831:0] values // The words at that place of all blocks, side by side.
 );
 
     logic looking; // Second step: the word. Of a word outside of all blocks all bits are 0.
@@ -35,7 +35,7 @@ module spinneret_read_port (
     logic [31:0] data;
     logic refused;
     logic decoder_take;
-    logic [24:0] decoder_block;
+    logic [25:0] decoder_block;
     logic [3:0] decoder_index;
     logic decoder_known;
 
@@ -77,7 +77,8 @@ module spinneret_read_port (
                 {32{decoder_block[19]}}) | (values[671:640] & {32{decoder_block[20]}}) | (values[703:672] &
                 {32{decoder_block[21]}}) | (values[735:704] & {32{decoder_block[22]}}) | (values[767:736] &
                 {32{decoder_block[23]}});
-            parts_4 <= values[799:768] & {32{decoder_block[24]}};
+            parts_4 <= (values[799:768] & {32{decoder_block[24]}}) | (values[831:800] &
+                {32{decoder_block[25]}});
         end
         ready <= !waiting || looking;
         if (arvalid && ready) begin

@@ -7,7 +7,7 @@
 module spinneret_statistics_reporter (
     input  wire           clk, // Clock.
     input  wire           rst, // Synchronous reset, active high.
-    input  wire  [1855:0] counters, // The counters side by side, counter 0 in the lowest bits.
+    input  wire  [1983:0] counters, // The counters side by side, counter 0 in the lowest bits.
     // Increments.
     output logic   [23:0] m_axis_stat_tdata,
     output logic   [11:0] m_axis_stat_tid,
@@ -64,7 +64,7 @@ module spinneret_statistics_reporter (
         for (int unsigned i = 0; i < 7; i++) begin
             group[i*32 +: 32] <= 32'(counters[i*256 +: 256] >> {member, 5'd0});
         end
-        group[255:224] <= 32'(counters[1855:1792] >> {member, 5'd0});
+        group[255:224] <= 32'(counters[1983:1792] >> {member, 5'd0});
         now <= group[{of_group, 5'd0} +: 32];
         growth <= now - base;
         if (step == 3'd5) begin
@@ -76,7 +76,7 @@ module spinneret_statistics_reporter (
         if (ready && !stays) begin
             step <= step + 3'd1;
             if (step == 3'd7) begin
-                number <= (number == 6'h39) ? 6'd0 : (number + 6'd1);
+                number <= (number == 6'h3d) ? 6'd0 : (number + 6'd1);
             end
         end
         cleared <= cleared_d;

@@ -2,19 +2,20 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 `default_nettype none
 
-// Gives ready tasks to idle HPUs, the lowest number first, after setting the ranges that the task may access.
+// Gives tasks to idle HPUs, the lowest number first, after setting the ranges that the task may access. The last range waits for
+// the task's packet.
 //
 // Ranges are of whole grains. One without bytes is empty, and so is one that does not end below 512 MiB.
 module spinneret_task_giver (
     input  wire         clk, // Clock.
     input  wire         rst, // Synchronous reset, active high.
     input  wire   [3:0] cluster, // Number of the cluster.
-    input  wire  [31:0] shared_end, // End of shared data in handler memory.
     input  wire   [7:0] idle, // HPUs that wait for a task.
-    // Slots whose task is ready.
+    // Slots whose task has all words, and whose copy is under way.
     input  wire   [4:0] s_data,
     input  wire         s_valid,
     output logic        s_ready,
+    input  wire         is_there, // The packet of the one that was taken last is there.
     output logic  [9:0] read, // {slot, word} of a read.
     input  wire  [31:0] word, // The word, one clock later.
     // Protection ranges.
@@ -35,12 +36,12 @@ module spinneret_task_giver (
     logic [4:0] bytes_word;
     logic is_packet;
     logic is_stack;
-    logic is_shared;
     logic [17:0] area;
     logic [31:0] stack;
     logic [31:0] address;
     logic [31:0] size;
     logic [5:0] part;
+    logic has_own;
     logic [22:0] end_1;
     logic [3:0] above;
     logic is_range;
@@ -52,51 +53,53 @@ module spinneret_task_giver (
     logic [4:0] slot;
     logic [31:0] from; // The range's address and bytes.
     logic [31:0] bytes;
-    logic [2:0] number_1; // Second clock: it is there. Stacks and shared data have no words.
+    logic [2:0] number_1; // Second clock: it is there. Stacks have no words.
     logic is_bytes_1;
     logic [32:0] sum; // Third clock: the end in bytes. Fourth clock: in grains.
     logic [26:0] grains;
     logic [22:0] signal;
     logic [22:0] first_grain;
-    logic signal_1;
+    logic has_any;
     logic has_bytes;
+    logic [2:0] signal_1;
+    logic [2:0] number_3; // Shared data that is not in handler memory is that of the only program.
+    logic [11:0] place;
+    logic is_only;
     logic signal_2 = 1'b0;
     logic sums = 1'b0; // Fifth clock: the range is set, and after the last one the task is given.
     logic signal_3 = 1'b0;
     logic writes = 1'b0;
-    logic [2:0] signal_4;
-    logic [2:0] signal_5;
     logic [2:0] number_4;
     logic is_given = 1'b0;
 
     assign is_bytes = step[0];
     assign number = step[3:1];
     assign address_word = (number == 3'd0) ? 5'd4 : ((number == 3'd1) ? 5'd0 : ((number == 3'd2) ? 5'd2 :
-        ((number == 3'd3) ? 5'd0 : ((number == 3'd4) ? 5'h11 : ((number == 3'd5) ? 5'd6 : ((number == 3'd6) ?
+        ((number == 3'd3) ? 5'd9 : ((number == 3'd4) ? 5'h11 : ((number == 3'd5) ? 5'd6 : ((number == 3'd6) ?
         5'd7 : 5'd0))))));
     assign bytes_word = (number == 3'd0) ? 5'd5 : ((number == 3'd1) ? 5'd0 : ((number == 3'd2) ? 5'd3 :
-        ((number == 3'd3) ? 5'd0 : ((number == 3'd4) ? 5'h14 : ((number == 3'd5) ? 5'ha : ((number == 3'd6) ?
+        ((number == 3'd3) ? 5'hd : ((number == 3'd4) ? 5'h16 : ((number == 3'd5) ? 5'ha : ((number == 3'd6) ?
         5'hb : 5'd0))))));
     assign read = {slot, is_bytes ? bytes_word : address_word};
     assign is_packet = number_1 == 3'd0;
     assign is_stack = number_1 == 3'd1;
-    assign is_shared = number_1 == 3'd3;
     assign area = 18'h800 + ((hpu == 3'd0) ? 18'd0 : ((hpu == 3'd1) ? 18'h780 : ((hpu == 3'd2) ? 18'hf00 :
         ((hpu == 3'd3) ? 18'h1680 : ((hpu == 3'd4) ? 18'h1e00 : ((hpu == 3'd5) ? 18'h2580 : ((hpu == 3'd6) ?
         18'h2d00 : ((hpu == 3'd7) ? 18'h3480 : 18'd0))))))));
     assign stack = {6'd4, cluster, 4'd0, area};
-    assign address = is_stack ? stack : (is_shared ? 32'h1c000000 : word);
-    assign size = is_packet ? {20'd0, (word > 32'hcc0) ? 12'hcc0 : word[11:0]} : (is_stack ? 32'h780 :
-        (is_shared ? (shared_end & 32'h1fffff) : word));
+    assign address = is_stack ? stack : word;
+    assign size = is_packet ? {20'd0, (word > 32'hcc0) ? 12'hcc0 : word[11:0]} : ((number_1 == 3'd4) ? {17'd0,
+        word[14:0]} : (is_stack ? 32'h780 : word));
     assign part = sum[5:0];
+    assign has_own = has_any && place == 12'h1c0;
     assign end_1 = grains[22:0];
     assign above = grains[26:23];
     assign is_range = has_bytes && !(|above);
     assign range_write = writes;
     assign range_hpu = hpu;
     assign range_number = number_4;
-    assign range_first = first_grain & {23{is_range}};
-    assign range_end = end_1 & {23{is_range}};
+    assign range_first = is_only ? 23'h700000 : (first_grain & {23{is_range}});
+    assign range_end = is_only ? 23'h700400 : (end_1 & {23{is_range}});
     assign given_valid = is_given;
     assign given_hpu = hpu;
     assign given_slot = slot;
@@ -115,15 +118,17 @@ module spinneret_task_giver (
         grains <= sum[32:6] + {26'd0, |part};
         signal <= from[28:6];
         first_grain <= signal;
-        signal_1 <= |bytes;
-        has_bytes <= signal_1;
+        has_any <= |bytes;
+        has_bytes <= has_any;
+        signal_1 <= number_1;
+        number_3 <= signal_1;
+        place <= from[31:20];
+        is_only <= number_3 == 3'd3 && !has_own;
         signal_2 <= reads;
         sums <= signal_2 && is_bytes_1;
         signal_3 <= sums;
         writes <= signal_3;
-        signal_4 <= number_1;
-        signal_5 <= signal_4;
-        number_4 <= signal_5;
+        number_4 <= number_3;
         is_given <= writes && number_4 == 3'd6;
         if (starts) begin
             hpu <= idle[0] ? 3'd0 : (idle[1] ? 3'd1 : (idle[2] ? 3'd2 : (idle[3] ? 3'd3 : (idle[4] ? 3'd4 :
@@ -131,7 +136,7 @@ module spinneret_task_giver (
             slot <= s_data;
             step <= 4'd0;
             reads <= 1'b1;
-        end else if (reads) begin
+        end else if (reads && (step != 4'hc || is_there)) begin
             step <= step + 4'd1;
             reads <= step != 4'hd;
         end

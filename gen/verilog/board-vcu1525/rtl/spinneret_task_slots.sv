@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 `default_nettype none
 
-// The tasks inside: takes their words, has their packets copied, and names them in their order once these are there.
+// The tasks inside: takes their words, has their packets copied, and names them in their order.
 //
 module spinneret_task_slots (
     input  wire          clk, // Clock.
@@ -30,10 +30,11 @@ module spinneret_task_slots (
     output logic         copy_valid,
     input  wire          copy_ready,
     input  wire          copied, // The oldest one is done.
-    // Slots whose task is ready.
+    // Slots whose task has all words, and whose copy is under way.
     output logic   [4:0] m_data,
     output logic         m_valid,
     input  wire          m_ready,
+    output logic         is_there, // The packet of the one that was taken last is there.
     input  wire          frees, // A slot is free again.
     input  wire    [4:0] freed, // That slot.
     output logic   [4:0] load // Tasks inside.
@@ -42,6 +43,7 @@ module spinneret_task_slots (
     logic takes;
     logic ends;
     logic [31:0] address;
+    logic [4:0] kept;
     logic picks; // The lowest free slot is the next one.
     logic [4:0] lowest;
     logic [19:0] taken;
@@ -80,6 +82,7 @@ module spinneret_task_slots (
         == 5'hd) ? 12'h3a7 : ((slot == 5'he) ? 12'h3da : ((slot == 5'hf) ? 12'h40d : ((slot == 5'h10) ?
         12'h440 : ((slot == 5'h11) ? 12'h473 : ((slot == 5'h12) ? 12'h4a6 : ((slot == 5'h13) ? 12'h4d9 :
         12'd0))))))))))))))))))), 6'd0};
+    assign kept = (number == 5'h14) ? 5'h16 : number;
     assign words_write_data = (number == 5'd4) ? address : s_data;
     assign origins_write_enable = takes && number == 5'h15;
 
@@ -126,7 +129,8 @@ module spinneret_task_slots (
         5'he) ? 12'h3da : ((packet == 5'hf) ? 12'h40d : ((packet == 5'h10) ? 12'h440 : ((packet == 5'h11) ?
         12'h473 : ((packet == 5'h12) ? 12'h4a6 : ((packet == 5'h13) ? 12'h4d9 : 12'd0))))))))))))))))))),
         6'd0, sources_read_data};
-    assign m_valid = gives != waits;
+    assign m_valid = gives != asks;
+    assign is_there = (waits + 5'd1) != gives;
     assign m_data = order_read_data[9:5];
 
     always_ff @(posedge clk) begin
@@ -188,7 +192,7 @@ module spinneret_task_slots (
         .READ_WIDTH(64)) u_words (
         .clk(clk),
         .write_enable(takes),
-        .write_addr({slot, number}),
+        .write_addr({slot, kept}),
         .write_data(words_write_data),
         .read_enable(2'd3),
         .read_addr(words_read_addr),

@@ -17,7 +17,7 @@ module spinneret_write_engine (
     input  wire          slot_valid,
     output logic         slot_ready,
     // Metadata of the packets without their address, in order: {tag, length}.
-    input  wire  [170:0] meta_data,
+    input  wire  [187:0] meta_data,
     input  wire          meta_valid,
     output logic         meta_ready,
     // Port into the packet buffer; nothing is read.
@@ -57,7 +57,7 @@ module spinneret_write_engine (
     input  wire          m_axi_rvalid,
     output logic         m_axi_rready,
     // Packets that are written: {tag, length, address}.
-    output logic [202:0] good_data,
+    output logic [219:0] good_data,
     output logic         good_valid,
     input  wire          good_ready,
     // Slots of packets that are not.

@@ -24,7 +24,7 @@ module spinneret_write_port (
     output logic        bvalid,
     input  wire         bready,
     output logic        go, // The write is done in this cycle.
-    output logic [24:0] block, // Bit b: it goes to block b of the map.
+    output logic [25:0] block, // Bit b: it goes to block b of the map.
     output logic [15:0] at, // Bit n: it goes to word n of its block.
     output logic [31:0] data, // Its data.
     output logic  [3:0] strobes // Bytes that are written.

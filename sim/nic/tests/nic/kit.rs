@@ -300,13 +300,9 @@ pub(crate) fn nic() -> (Nic<Simulated>, Simulated) {
 
 /// A NIC for several programs, and the simulation behind it. With the model of the clusters, no handler takes more clocks than that.
 pub(crate) fn shared(backend: Backend, watchdog: u32) -> (Nic<Simulated>, Simulated) {
-    let mut config = NicConfig {
-        backend,
-        ..NicConfig::default()
-    };
-    match backend {
-        Backend::Model => config.cluster.watchdog = watchdog.into(),
-        Backend::Rtl => config.cluster_ps = config.core_ps,
+    let mut config = NicConfig::with(backend);
+    if backend != Backend::Rtl {
+        config.cluster.watchdog = watchdog.into();
     }
     let simulated = ok(Simulated::new(config));
     (ok(Nic::shared(simulated.clone())), simulated)

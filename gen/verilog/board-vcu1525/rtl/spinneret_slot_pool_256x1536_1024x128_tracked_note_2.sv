@@ -3,7 +3,7 @@
 `default_nettype none
 
 // The free slots of both classes; takes slots back by their address and refuses wrong frees.
-module spinneret_slot_pool_256x1536_1024x128_tracked (
+module spinneret_slot_pool_256x1536_1024x128_tracked_note_2 (
     input  wire         clk, // Clock.
     input  wire         rst, // Synchronous reset, active high: all slots are free again.
     input  wire         counters_rst, // Synchronous reset of the counters: they are 0.
@@ -22,6 +22,9 @@ module spinneret_slot_pool_256x1536_1024x128_tracked (
     input  wire         free_trusted, // With `free`: the free is trusted, wherever the slot is; only if slots are tracked.
     input  wire         hand_valid, // A slot goes to the cluster in this cycle; only if slots are tracked.
     input  wire  [31:0] hand_address, // Its address; only if slots are tracked.
+    input  wire   [1:0] hand_note, // Its note, which is kept while the cluster has the slot; this and the next two only if there is a note.
+    output logic        freed = 1'b0, // A free that is not trusted has taken place, `PoolLayout::free_latency` + 1 clocks after it was taken.
+    output logic  [1:0] freed_note, // The note of its slot.
     output logic        open = 1'b0, // All slots are in their lists; stays high until reset.
     output logic [31:0] refused_no_start, // Frees that were refused because no slot starts at their address.
     output logic [31:0] refused_not_out, // Frees that were refused because their slot was not out.
@@ -60,6 +63,11 @@ module spinneret_slot_pool_256x1536_1024x128_tracked (
     logic handed_2 = 1'b0;
     logic handed_3 = 1'b0;
     logic handed_4 = 1'b0;
+    logic [1:0] signal;
+    logic [1:0] signal_1;
+    logic [1:0] signal_2;
+    logic [1:0] signal_3;
+    logic [1:0] kept;
     logic [7:0] find_large_handed_index;
     logic find_large_handed_hit;
     logic [9:0] find_small_handed_index;
@@ -71,11 +79,13 @@ module spinneret_slot_pool_256x1536_1024x128_tracked (
     logic large_list_fill;
     logic large_list_free;
     logic large_list_hand;
+    logic [1:0] large_list_free_note;
     logic large_list_free_done;
     logic [8:0] large_list_used;
     logic [8:0] large_list_peak;
     logic small_list_free;
     logic small_list_hand;
+    logic [1:0] small_list_free_note;
     logic small_list_free_done;
     logic [10:0] small_list_used;
     logic [10:0] small_list_peak;
@@ -129,6 +139,13 @@ module spinneret_slot_pool_256x1536_1024x128_tracked (
         handed_2 <= handed_1;
         handed_3 <= handed_2;
         handed_4 <= handed_3;
+        signal <= hand_note;
+        signal_1 <= signal;
+        signal_2 <= signal_1;
+        signal_3 <= signal_2;
+        kept <= signal_3;
+        freed <= (large_list_free_done | small_list_free_done) & !trusted_4;
+        freed_note <= large_list_free ? large_list_free_note : small_list_free_note;
         if (rst) begin
             filling <= 1'b1;
             fill_index <= 10'd0;
@@ -146,6 +163,7 @@ module spinneret_slot_pool_256x1536_1024x128_tracked (
             handed_2 <= 1'b0;
             handed_3 <= 1'b0;
             handed_4 <= 1'b0;
+            freed <= 1'b0;
         end
     end
 
@@ -178,7 +196,7 @@ module spinneret_slot_pool_256x1536_1024x128_tracked (
         .hit(find_small_hit)
     );
 
-    spinneret_free_list_256x1536_tracked u_large_list (
+    spinneret_free_list_256x1536_tracked_note_2 u_large_list (
         .clk(clk),
         .rst(rst),
         .fill(large_list_fill),
@@ -189,6 +207,8 @@ module spinneret_slot_pool_256x1536_1024x128_tracked (
         .trusted(trusted_4),
         .hand(large_list_hand),
         .hand_index(find_large_handed_index),
+        .hand_note(kept),
+        .free_note(large_list_free_note),
         .free_done(large_list_free_done),
         .slot_data(large_data),
         .slot_valid(large_valid),
@@ -197,7 +217,7 @@ module spinneret_slot_pool_256x1536_1024x128_tracked (
         .peak(large_list_peak)
     );
 
-    spinneret_free_list_1024x128_tracked u_small_list (
+    spinneret_free_list_1024x128_tracked_note_2 u_small_list (
         .clk(clk),
         .rst(rst),
         .fill(filling),
@@ -208,6 +228,8 @@ module spinneret_slot_pool_256x1536_1024x128_tracked (
         .trusted(trusted_4),
         .hand(small_list_hand),
         .hand_index(find_small_handed_index),
+        .hand_note(kept),
+        .free_note(small_list_free_note),
         .free_done(small_list_free_done),
         .slot_data(small_data),
         .slot_valid(small_valid),
@@ -225,6 +247,6 @@ module spinneret_slot_pool_256x1536_1024x128_tracked (
         .counts_1(refused_not_out),
         .counts_2(refused_early)
     );
-endmodule : spinneret_slot_pool_256x1536_1024x128_tracked
+endmodule : spinneret_slot_pool_256x1536_1024x128_tracked_note_2
 
 `default_nettype wire

@@ -4,11 +4,11 @@
 
 // Makes the steps of copies, one a clock.
 //
-module spinneret_line_steps_6_drains (
+module spinneret_line_steps_7_drains (
     input  wire          clk, // Clock.
     input  wire          rst, // Synchronous reset, active high.
     // Copies, as `CopyFields` says.
-    input  wire  [101:0] s_data,
+    input  wire  [102:0] s_data,
     input  wire          s_valid,
     output logic         s_ready,
     input  wire          room, // A further step may be made.
@@ -17,17 +17,17 @@ module spinneret_line_steps_6_drains (
     input  wire          accepted, // The read is accepted in this clock.
     input  wire          failed, // With `accepted`: it failed.
     output logic         taken, // The step is done in this clock.
-    output logic  [54:0] step // It, as `StepFields` says.
+    output logic  [55:0] step // It, as `StepFields` says.
 );
 
     typedef struct packed {
-        logic [5:0] tag;
+        logic [6:0] tag;
         logic [31:0] bytes;
         logic [31:0] destination;
         logic [31:0] source;
     } copy_t;
     typedef struct packed {
-        logic [5:0] tag;
+        logic [6:0] tag;
         logic failed;
         logic empty;
         logic last;
@@ -56,7 +56,7 @@ module spinneret_line_steps_6_drains (
     logic [19:0] less; // Its bytes, minus 1.
     logic is_zero;
     logic is_long;
-    logic [5:0] next_tag;
+    logic [6:0] next_tag;
     logic active = 1'b0; // This copy.
     logic [25:0] from;
     logic [25:0] to;
@@ -68,7 +68,7 @@ module spinneret_line_steps_6_drains (
     logic first;
     logic nothing; // It reads nothing; why.
     logic long;
-    logic [5:0] copy_tag;
+    logic [6:0] copy_tag;
     logic broken; // A read of it failed.
     logic present = 1'b0; // The step.
     logic reads = 1'b0;
@@ -154,6 +154,6 @@ module spinneret_line_steps_6_drains (
             reads <= 1'b0;
         end
     end
-endmodule : spinneret_line_steps_6_drains
+endmodule : spinneret_line_steps_7_drains
 
 `default_nettype wire

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 `default_nettype none
 
-// Takes commands of clusters in turn. A command is decoded for a clock before it can be taken.
-module spinneret_host_intake_2 (
+// Takes commands of clusters in turn. A command is decoded for a clock before it can be taken, and is at the outputs in the clock after.
+module spinneret_host_intake_2_4 (
     input  wire          clk, // Clock.
     input  wire          rst, // Synchronous reset, active high.
     // Commands of each cluster.
@@ -25,54 +25,28 @@ module spinneret_host_intake_2 (
     output logic   [4:0] command_1_done_id,
     input  wire          done, // A command is done.
     input  wire    [5:0] done_id, // Its id.
-    // Copies to the host, as `CopyQueue` says.
-    output logic [124:0] to_host_data,
-    output logic         to_host_valid,
-    input  wire          to_host_ready,
-    // Copies from the host.
-    output logic [124:0] from_host_data,
-    output logic         from_host_valid,
-    input  wire          from_host_ready,
-    // Words for the host, as `DirectFields` says.
-    output logic [209:0] direct_data,
-    output logic         direct_valid,
-    input  wire          direct_ready,
-    // Packets to be sent.
-    input  wire          send_ready,
-    output logic         send_valid,
-    output logic   [5:0] send_id,
-    output logic  [31:0] send_nid,
-    output logic  [31:0] send_fid,
-    output logic  [63:0] send_src_addr,
-    output logic  [31:0] send_length,
-    output logic  [63:0] send_user_ptr,
+    output logic         to_host, // A copy to the host is taken.
+    output logic         from_host, // A copy from the host is.
+    output logic         direct, // Words for the host are.
+    output logic         send, // A packet to be sent is.
+    output logic   [7:0] whose, // Whose it is, as `NoteFields` says.
+    output logic [223:0] words, // Its words.
     // Ids of commands that do nothing.
     output logic   [5:0] nothing_data,
     output logic         nothing_valid,
     input  wire          nothing_ready
 );
 
-    logic [4:0] rooms;
     logic [4:0] signal_1;
     logic [4:0] signal_2;
-    logic [15:0] signal_3;
     logic [4:0] done_own;
     logic done_cluster;
     logic is_direct;
-    logic is_direct_1;
     logic [4:0] goes;
-    logic [223:0] words;
+    logic is_direct_1;
+    logic [4:0] goes_1;
     logic [4:0] own_id;
-    logic [5:0] id_now;
-    logic [7:0] note;
-    logic [63:0] host;
-    logic [124:0] copy;
     logic turn = 1'b0; // The cluster whose turn it is.
-    logic [209:0] held_direct;
-    logic holds_direct = 1'b0;
-    logic [5:0] held_send_id;
-    logic [223:0] held_send;
-    logic holds_send = 1'b0;
     logic [5:0] held_nothing;
     logic holds_nothing = 1'b0;
     logic known_0 = 1'b0; // The command has been decoded.
@@ -81,18 +55,10 @@ module spinneret_host_intake_2 (
     logic done_now = 1'b0;
     logic [4:0] class_1;
     logic [4:0] class_2;
+    logic [3:0] given = 4'd0;
 
     assign done_own = signal[4:0];
     assign done_cluster = signal[5];
-
-    always_comb begin
-        rooms[0] = to_host_ready;
-        rooms[1] = from_host_ready;
-        rooms[2] = !holds_direct;
-        rooms[3] = !holds_send;
-        rooms[4] = !holds_nothing;
-    end
-
     assign is_direct = command_0_kind == 2'd2 && command_0_words[64] && (|command_0_words[73:65]) &&
         command_0_words[73:65] <= 9'h10;
 
@@ -107,7 +73,8 @@ module spinneret_host_intake_2 (
             32'h100000) && !is_direct && command_0_kind != 2'd1;
     end
 
-    assign command_0_ready = |((known_0 && !turn) ? (class_1 & rooms) : 5'd0);
+    assign goes = (known_0 && !turn && !(class_1[4] && holds_nothing)) ? class_1 : 5'd0;
+    assign command_0_ready = |goes;
     assign command_0_done = done_now && !done_cluster;
     assign command_0_done_id = done_own;
     assign is_direct_1 = command_1_kind == 2'd2 && command_1_words[64] && (|command_1_words[73:65]) &&
@@ -124,37 +91,15 @@ module spinneret_host_intake_2 (
             32'h100000) && !is_direct_1 && command_1_kind != 2'd1;
     end
 
-    assign command_1_ready = |((known_1 && turn) ? (class_2 & rooms) : 5'd0);
+    assign goes_1 = (known_1 && turn && !(class_2[4] && holds_nothing)) ? class_2 : 5'd0;
+    assign command_1_ready = |goes_1;
     assign command_1_done = done_now && done_cluster;
     assign command_1_done_id = done_own;
-    assign goes = ((known_0 && !turn) ? (class_1 & rooms) : 5'd0) | ((known_1 && turn) ? (class_2 & rooms) :
-        5'd0);
-    assign words = turn ? command_1_words : command_0_words;
     assign own_id = turn ? command_1_id : command_0_id;
-    assign id_now = {turn, own_id};
-    assign note = {turn ? command_1_queue[3:2] : command_0_queue[3:2], id_now};
-    assign host = words[63:0];
-    assign copy = {note, words[116:64], host};
-    assign to_host_valid = goes[0];
-    assign from_host_valid = goes[1];
-    assign to_host_data = copy;
-    assign from_host_data = copy;
-
-    always_comb begin
-        for (int unsigned i = 0; i < 16; i++) begin
-            signal_3[i] = words[69:65] > 5'(i);
-        end
-    end
-
-    assign direct_valid = holds_direct;
-    assign direct_data = held_direct;
-    assign send_valid = holds_send;
-    assign send_id = held_send_id;
-    assign send_nid = held_send[31:0];
-    assign send_fid = held_send[63:32];
-    assign send_src_addr = held_send[127:64];
-    assign send_length = held_send[159:128];
-    assign send_user_ptr = held_send[223:160];
+    assign to_host = given[0];
+    assign from_host = given[1];
+    assign direct = given[2];
+    assign send = given[3];
     assign nothing_valid = holds_nothing;
     assign nothing_data = held_nothing;
 
@@ -162,42 +107,29 @@ module spinneret_host_intake_2 (
         turn <= turn + 1'b1;
         signal <= done_id;
         done_now <= done;
-        if (direct_ready) begin
-            holds_direct <= 1'b0;
-        end
-        if (send_ready) begin
-            holds_send <= 1'b0;
-        end
         if (nothing_ready) begin
             holds_nothing <= 1'b0;
         end
         class_1 <= signal_1;
-        known_0 <= command_0_valid && !(|((known_0 && !turn) ? (class_1 & rooms) : 5'd0));
+        known_0 <= command_0_valid && !(|goes);
         class_2 <= signal_2;
-        known_1 <= command_1_valid && !(|((known_1 && turn) ? (class_2 & rooms) : 5'd0));
-        if (goes[2]) begin
-            holds_direct <= 1'b1;
-            held_direct <= {note, words[223:96], signal_3, host[63:6]};
-        end
-        if (goes[3]) begin
-            holds_send <= 1'b1;
-            held_send_id <= id_now;
-            held_send <= words;
-        end
-        if (goes[4]) begin
+        known_1 <= command_1_valid && !(|goes_1);
+        words <= turn ? command_1_words : command_0_words;
+        whose <= {turn ? command_1_queue[3:2] : command_0_queue[3:2], turn, own_id};
+        given <= goes[3:0] | goes_1[3:0];
+        if (goes[4] | goes_1[4]) begin
             holds_nothing <= 1'b1;
-            held_nothing <= id_now;
+            held_nothing <= {turn, own_id};
         end
         if (rst) begin
             turn <= 1'b0;
-            holds_direct <= 1'b0;
-            holds_send <= 1'b0;
             holds_nothing <= 1'b0;
             known_0 <= 1'b0;
             known_1 <= 1'b0;
             done_now <= 1'b0;
+            given <= 4'd0;
         end
     end
-endmodule : spinneret_host_intake_2
+endmodule : spinneret_host_intake_2_4
 
 `default_nettype wire

@@ -2,13 +2,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 `default_nettype none
 
-// Copies from the host to memory. Bursts are asked for ahead of the data of the copies before.
+// Copies from the host to memory. Bursts are asked for ahead of the data of the parts before.
 //
-module spinneret_host_reads_2 (
+module spinneret_host_reads_2_4 (
     input  wire          clk, // Clock.
     input  wire          rst, // Synchronous reset, active high.
-    // Copies, as `CopyQueue` says.
-    input  wire  [124:0] s_data,
+    // Parts of copies, as `PartFields` says.
+    input  wire  [115:0] s_data,
     input  wire          s_valid,
     output logic         s_ready,
     // Bursts.
@@ -46,23 +46,29 @@ module spinneret_host_reads_2 (
 
     typedef struct packed {
         logic [7:0] note;
-        logic [20:0] bytes;
+        logic last;
+        logic [10:0] bytes;
         logic [31:0] memory;
         logic [63:0] host;
-    } copy_queue_t;
+    } part_t;
     typedef struct packed {
-        logic [1:0] note;
+        logic [7:0] note;
         logic last;
-        logic [5:0] length;
+        logic [3:0] length;
         logic [57:0] line;
     } burst_t;
     typedef struct packed {
-        logic [5:0] id;
-        logic [20:0] bytes;
+        logic [6:0] tag;
+        logic [10:0] bytes;
         logic [31:0] memory;
         logic [5:0] place;
     } pending_t;
 
+    logic [5:0] place;
+    logic [57:0] line;
+    logic [5:0] id;
+    logic is_last;
+    logic [70:0] bursts_s_data;
     logic bursts_s_valid;
     logic bursts_s_ready;
     burst_t bursts_m_data;
@@ -72,22 +78,28 @@ module spinneret_host_reads_2 (
     logic pending_m_valid;
     logic steps_s_ready;
     logic steps_taken;
-    logic [54:0] steps_step;
+    logic [55:0] steps_step;
     logic rotator_room;
-    logic [610:0] rotator_m_data;
+    logic [611:0] rotator_m_data;
     logic rotator_m_valid;
     logic store_s_ready;
+    logic store_done;
+    logic [6:0] store_done_tag;
 
-    copy_queue_t s_data_fields;
+    part_t s_data_fields;
     assign s_data_fields = s_data;
 
-    // A copy goes to both.
+    // A part goes to both.
     assign s_ready = bursts_s_ready && pending_s_ready;
     assign bursts_s_valid = s_valid && pending_s_ready;
+    assign place = s_data_fields.host[5:0];
+    assign line = s_data_fields.host[63:6];
+    assign bursts_s_data = {s_data_fields.note, s_data_fields.last, 4'((({4'd0, place} +
+        s_data_fields.bytes[9:0]) - 10'd1) >> 3'd6), line};
     assign pending_s_valid = s_valid && bursts_s_ready;
     assign ar_id = 6'd0;
     assign ar_addr = {bursts_m_data.line, 6'd0};
-    assign ar_len = {2'd0, bursts_m_data.length};
+    assign ar_len = {4'd0, bursts_m_data.length};
     assign ar_size = 3'd6;
     assign ar_burst = 2'd1;
     assign ar_lock = 1'b0;
@@ -95,24 +107,30 @@ module spinneret_host_reads_2 (
     assign ar_prot = 3'd2;
     assign ar_qos = 4'd0;
     assign ar_region = 4'd0;
-    assign ar_user = {2'd0, bursts_m_data.note};
+    assign ar_user = {2'd0, bursts_m_data.note[7:6]};
+    assign id = store_done_tag[5:0];
+    assign is_last = store_done_tag[6];
+    assign done = store_done && is_last;
+    assign done_id = id;
 
-    spinneret_host_bursts_2 u_bursts (
+    spinneret_fifo_distributed #(.WIDTH(71), .DEPTH(4), .MARGIN(0)) u_bursts (
         .clk(clk),
         .rst(rst),
-        .s_data({s_data_fields.note[7:6], s_data_fields.bytes, s_data_fields.host}),
+        .s_data(bursts_s_data),
         .s_valid(bursts_s_valid),
         .s_ready(bursts_s_ready),
         .m_data(bursts_m_data),
         .m_valid(ar_valid),
-        .m_ready(ar_ready)
+        .m_ready(ar_ready),
+        .level(),
+        .almost_full()
     );
 
-    spinneret_fifo_distributed #(.WIDTH(65), .DEPTH(32), .MARGIN(0)) u_pending (
+    spinneret_fifo_distributed #(.WIDTH(56), .DEPTH(16), .MARGIN(0)) u_pending (
         .clk(clk),
         .rst(rst),
-        .s_data({s_data_fields.note[5:0], s_data_fields.bytes, s_data_fields.memory,
-            s_data_fields.host[5:0]}),
+        .s_data({s_data_fields.last, s_data_fields.note[5:0], s_data_fields.bytes, s_data_fields.memory,
+            place}),
         .s_valid(pending_s_valid),
         .s_ready(pending_s_ready),
         .m_data(pending_m_data),
@@ -122,12 +140,13 @@ module spinneret_host_reads_2 (
         .almost_full()
     );
 
+    // The tag is {the part is the last one, id}.
     // Its data, beat by beat.
     // SLVERR and DECERR.
-    spinneret_line_steps_6_drains u_steps (
+    spinneret_line_steps_7_drains u_steps (
         .clk(clk),
         .rst(rst),
-        .s_data({pending_m_data.id, 11'd0, pending_m_data.bytes, pending_m_data.memory, 26'd0,
+        .s_data({pending_m_data.tag, 21'd0, pending_m_data.bytes, pending_m_data.memory, 26'd0,
             pending_m_data.place}),
         .s_valid(pending_m_valid),
         .s_ready(steps_s_ready),
@@ -140,7 +159,7 @@ module spinneret_host_reads_2 (
         .step(steps_step)
     );
 
-    spinneret_line_rotator_6 u_rotator (
+    spinneret_line_rotator_7 u_rotator (
         .clk(clk),
         .rst(rst),
         .valid(steps_taken),
@@ -152,7 +171,7 @@ module spinneret_host_reads_2 (
         .m_ready(store_s_ready)
     );
 
-    spinneret_line_store_6 u_store (
+    spinneret_line_store_7 u_store (
         .clk(clk),
         .rst(rst),
         .s_data(rotator_m_data),
@@ -164,10 +183,10 @@ module spinneret_host_reads_2 (
         .write_data(write_data),
         .write_ready(write_ready),
         .write_failed(write_failed),
-        .done(done),
-        .done_tag(done_id),
+        .done(store_done),
+        .done_tag(store_done_tag),
         .done_failed()
     );
-endmodule : spinneret_host_reads_2
+endmodule : spinneret_host_reads_2_4
 
 `default_nettype wire

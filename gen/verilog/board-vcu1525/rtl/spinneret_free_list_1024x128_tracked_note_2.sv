@@ -4,46 +4,47 @@
 
 // Free slots of one class, in the order in which they became free.
 //
-module spinneret_free_list_256x1536_tracked (
+module spinneret_free_list_1024x128_tracked_note_2 (
     input  wire         clk, // Clock.
     input  wire         rst, // Synchronous reset; afterwards every slot must be filled in once.
     input  wire         fill, // Puts the slot `fill_index` into the list, whatever its owner; only while `open` is low.
-    input  wire   [7:0] fill_index, // Number of the slot that is filled in.
+    input  wire   [9:0] fill_index, // Number of the slot that is filled in.
     input  wire         open, // All slots have been filled in; the first is at the output in the next cycle.
     input  wire         free, // Frees the slot `free_index`, if it is out.
-    input  wire   [7:0] free_index, // Number of the slot that is freed.
+    input  wire   [9:0] free_index, // Number of the slot that is freed.
     input  wire         trusted, // With `free`: it counts whether the slot has been handed on or not; only if slots are tracked.
     input  wire         hand, // The slot `hand_index`, which is out, is handed on, later than one cycle after it was given; only if slots are tracked.
-    input  wire   [7:0] hand_index, // Number of the slot that is handed on; only if slots are tracked.
+    input  wire   [9:0] hand_index, // Number of the slot that is handed on; only if slots are tracked.
+    input  wire   [1:0] hand_note, // Its note; only if there is a note.
+    output logic  [1:0] free_note, // That of the slot `free_index`; only if there is a note.
     output logic        free_done, // With `free`: the slot was out and is free now.
     // Address of a free slot.
     output logic [31:0] slot_data,
     output logic        slot_valid,
     input  wire         slot_ready,
-    output logic  [8:0] used, // Slots that are out.
-    output logic  [8:0] peak // Most slots that were out at the same time since reset.
+    output logic [10:0] used, // Slots that are out.
+    output logic [10:0] peak // Most slots that were out at the same time since reset.
 );
 
-    logic [7:0] number;
+    logic [9:0] number;
     logic again; // The slot that is freed is the one in `back`.
     logic out; // A free is right if the slot is out, and the last one was not the same.
-    logic [9:0] product; // The slot's address in units: number times the odd number of its size, after the first slot. It is computed before the FIFO, as block RAM takes longest to read.
     logic [9:0] quotient;
     logic [31:0] address;
-    logic [7:0] given;
+    logic [9:0] given;
     logic write_taken;
-    logic [7:0] taken_number;
+    logic [9:0] taken_number;
     logic taken_bit;
     logic write_handed;
-    logic [7:0] handed_number;
+    logic [9:0] handed_number;
     logic handed_bit;
     logic cleared_bit;
     logic back = 1'b0; // A slot is free since the last cycle.
-    logic [8:0] back_entry; // {what `taken` becomes when the slot is given out, number}.
-    logic [8:0] used_count = 9'd0;
-    logic [8:0] peak_count = 9'd0;
+    logic [10:0] back_entry; // {what `taken` becomes when the slot is given out, number}.
+    logic [10:0] used_count = 11'd0;
+    logic [10:0] peak_count = 11'd0;
     logic gave = 1'b0; // The slot is out one cycle after it was given, long before it can come back.
-    logic [8:0] gave_entry;
+    logic [10:0] gave_entry;
     logic came = 1'b0; // The level follows one cycle later, which keeps its carries off the path from a packet's length.
     logic taken_read_data;
     logic freed_read_data;
@@ -51,31 +52,30 @@ module spinneret_free_list_256x1536_tracked (
     logic handed_again_read_data;
     logic cleared_read_data;
     logic cleared_again_read_data;
-    logic [18:0] list_m_data;
+    logic [10:0] list_m_data;
     logic list_m_valid;
     logic list_m_ready;
     logic front_s_valid;
     logic front_s_ready;
-    logic [40:0] front_m_data;
+    logic [42:0] front_m_data;
     logic front_m_valid;
 
-    assign number = back_entry[7:0];
+    assign number = back_entry[9:0];
     assign again = back & (number == free_index);
     assign out = (taken_read_data != freed_read_data) & !again;
     assign free_done = free & out & (trusted | (handed_read_data != cleared_read_data));
-    assign product = {2'd0, number} + {1'b0, number, 1'b0};
-    assign quotient = list_m_data[18:9];
-    assign address = {13'h382, quotient, 9'd0};
+    assign quotient = list_m_data[9:0];
+    assign address = {15'he0b, quotient, 7'd0};
     assign front_s_valid = list_m_valid & open;
     assign list_m_ready = front_s_ready & open;
     assign slot_data = front_m_data[31:0];
     assign slot_valid = front_m_valid;
-    assign given = gave_entry[7:0];
+    assign given = gave_entry[9:0];
 
     // A bit of a slot changes; the bits of a slot that is filled in become 0.
     assign write_taken = fill | gave;
     assign taken_number = fill ? fill_index : given;
-    assign taken_bit = fill ? 1'b0 : gave_entry[8];
+    assign taken_bit = fill ? 1'b0 : gave_entry[10];
     assign write_handed = fill | hand;
     assign handed_number = fill ? fill_index : hand_index;
     assign handed_bit = fill ? 1'b0 : (!cleared_again_read_data);
@@ -87,26 +87,26 @@ module spinneret_free_list_256x1536_tracked (
         back <= fill | free_done;
         back_entry <= fill ? {1'b1, fill_index} : {!taken_read_data, free_index};
         gave <= front_m_valid & slot_ready;
-        gave_entry <= front_m_data[40:32];
+        gave_entry <= front_m_data[42:32];
         came <= free_done;
         if (gave & !came) begin
-            used_count <= used_count + 9'd1;
+            used_count <= used_count + 11'd1;
         end else if (came & !gave) begin
-            used_count <= used_count - 9'd1;
+            used_count <= used_count - 11'd1;
         end
         if (used_count > peak_count) begin
             peak_count <= used_count;
         end
         if (rst) begin
             back <= 1'b0;
-            used_count <= 9'd0;
-            peak_count <= 9'd0;
+            used_count <= 11'd0;
+            peak_count <= 11'd0;
             gave <= 1'b0;
             came <= 1'b0;
         end
     end
 
-    spinneret_ram_distributed #(.DEPTH(256), .ADDRESS(8), .WIDTH(1)) u_taken (
+    spinneret_ram_distributed #(.DEPTH(1024), .ADDRESS(10), .WIDTH(1)) u_taken (
         .clk(clk),
         .write_enable(write_taken),
         .write_addr(taken_number),
@@ -115,16 +115,16 @@ module spinneret_free_list_256x1536_tracked (
         .read_data(taken_read_data)
     );
 
-    spinneret_ram_distributed #(.DEPTH(256), .ADDRESS(8), .WIDTH(1)) u_freed (
+    spinneret_ram_distributed #(.DEPTH(1024), .ADDRESS(10), .WIDTH(1)) u_freed (
         .clk(clk),
         .write_enable(back),
         .write_addr(number),
-        .write_data(!back_entry[8]),
+        .write_data(!back_entry[10]),
         .read_addr(free_index),
         .read_data(freed_read_data)
     );
 
-    spinneret_ram_distributed #(.DEPTH(256), .ADDRESS(8), .WIDTH(1)) u_handed (
+    spinneret_ram_distributed #(.DEPTH(1024), .ADDRESS(10), .WIDTH(1)) u_handed (
         .clk(clk),
         .write_enable(write_handed),
         .write_addr(handed_number),
@@ -136,7 +136,7 @@ module spinneret_free_list_256x1536_tracked (
     // The same as `handed`, to be read for slots that are given out.
     // A slot that was freed before it was handed on must not count as handed on when it is given out again, so
     // it is the give that clears the bit, and not the free.
-    spinneret_ram_distributed #(.DEPTH(256), .ADDRESS(8), .WIDTH(1)) u_handed_again (
+    spinneret_ram_distributed #(.DEPTH(1024), .ADDRESS(10), .WIDTH(1)) u_handed_again (
         .clk(clk),
         .write_enable(write_handed),
         .write_addr(handed_number),
@@ -145,7 +145,7 @@ module spinneret_free_list_256x1536_tracked (
         .read_data(handed_again_read_data)
     );
 
-    spinneret_ram_distributed #(.DEPTH(256), .ADDRESS(8), .WIDTH(1)) u_cleared (
+    spinneret_ram_distributed #(.DEPTH(1024), .ADDRESS(10), .WIDTH(1)) u_cleared (
         .clk(clk),
         .write_enable(write_taken),
         .write_addr(taken_number),
@@ -155,7 +155,7 @@ module spinneret_free_list_256x1536_tracked (
     );
 
     // The same as `cleared`, to be read for slots that are handed on.
-    spinneret_ram_distributed #(.DEPTH(256), .ADDRESS(8), .WIDTH(1)) u_cleared_again (
+    spinneret_ram_distributed #(.DEPTH(1024), .ADDRESS(10), .WIDTH(1)) u_cleared_again (
         .clk(clk),
         .write_enable(write_taken),
         .write_addr(taken_number),
@@ -164,12 +164,21 @@ module spinneret_free_list_256x1536_tracked (
         .read_data(cleared_again_read_data)
     );
 
+    spinneret_ram_distributed #(.DEPTH(1024), .ADDRESS(10), .WIDTH(2)) u_notes (
+        .clk(clk),
+        .write_enable(hand),
+        .write_addr(hand_index),
+        .write_data(hand_note),
+        .read_addr(free_index),
+        .read_data(free_note)
+    );
+
     // {product, if the number alone does not say it, what `taken` becomes, number}.
     // The list has a place for every slot, so it is never full.
-    spinneret_fifo_block #(.WIDTH(19), .DEPTH(256), .MARGIN(0)) u_list (
+    spinneret_fifo_block #(.WIDTH(11), .DEPTH(1024), .MARGIN(0)) u_list (
         .clk(clk),
         .rst(rst),
-        .s_data({product, back_entry}),
+        .s_data(back_entry),
         .s_valid(back),
         .s_ready(),
         .m_data(list_m_data),
@@ -180,16 +189,16 @@ module spinneret_free_list_256x1536_tracked (
     );
 
     // {what `taken` becomes, number, address} of the next slots.
-    spinneret_skid_buffer #(.WIDTH(41)) u_front (
+    spinneret_skid_buffer #(.WIDTH(43)) u_front (
         .clk(clk),
         .rst(rst),
-        .s_data({list_m_data[8:0], address}),
+        .s_data({list_m_data, address}),
         .s_valid(front_s_valid),
         .s_ready(front_s_ready),
         .m_data(front_m_data),
         .m_valid(front_m_valid),
         .m_ready(slot_ready)
     );
-endmodule : spinneret_free_list_256x1536_tracked
+endmodule : spinneret_free_list_1024x128_tracked_note_2
 
 `default_nettype wire

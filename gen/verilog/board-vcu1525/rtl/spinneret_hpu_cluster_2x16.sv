@@ -3,7 +3,7 @@
 `default_nettype none
 
 // Eight HPUs in two pipelines, with their L1, tasks and copies.
-module spinneret_hpu_cluster_2 (
+module spinneret_hpu_cluster_2x16 (
     input  wire          clk, // Clock.
     input  wire          rst, // Synchronous reset, active high.
     input  wire          number, // Number of the cluster.
@@ -384,7 +384,6 @@ module spinneret_hpu_cluster_2 (
         .clk(clk),
         .rst(rst),
         .cluster({3'd0, number}),
-        .shared_end(32'h1c010000),
         .budget_write(budget_write),
         .budget_context(budget_context),
         .budget_value(budget_value),
@@ -477,6 +476,6 @@ module spinneret_hpu_cluster_2 (
         .write_ready(write_ready),
         .write_failed(write_failed)
     );
-endmodule : spinneret_hpu_cluster_2
+endmodule : spinneret_hpu_cluster_2x16
 
 `default_nettype wire

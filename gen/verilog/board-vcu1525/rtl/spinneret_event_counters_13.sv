@@ -6,10 +6,10 @@
 //
 // An event is in its counter two clocks after it happens: a register lies before the counters, so that
 // events may come from deep logic.
-module spinneret_event_counters_9 (
+module spinneret_event_counters_13 (
     input  wire         clk, // Clock.
     input  wire         rst, // Synchronous reset, active high.
-    input  wire   [8:0] events, // Bit n: event n happens in this cycle.
+    input  wire  [12:0] events, // Bit n: event n happens in this cycle.
     // How often each event has happened.
     output logic [31:0] counts_0, // How often each event has happened.
     output logic [31:0] counts_1,
@@ -19,11 +19,15 @@ module spinneret_event_counters_9 (
     output logic [31:0] counts_5,
     output logic [31:0] counts_6,
     output logic [31:0] counts_7,
-    output logic [31:0] counts_8
+    output logic [31:0] counts_8,
+    output logic [31:0] counts_9,
+    output logic [31:0] counts_10,
+    output logic [31:0] counts_11,
+    output logic [31:0] counts_12
 );
 
-    logic [287:0] values = 288'd0; // The counters side by side, the first in the lowest bits.
-    logic [8:0] happened = 9'd0;
+    logic [415:0] values = 416'd0; // The counters side by side, the first in the lowest bits.
+    logic [12:0] happened = 13'd0;
 
     assign counts_0 = values[31:0];
     assign counts_1 = values[63:32];
@@ -34,19 +38,23 @@ module spinneret_event_counters_9 (
     assign counts_6 = values[223:192];
     assign counts_7 = values[255:224];
     assign counts_8 = values[287:256];
+    assign counts_9 = values[319:288];
+    assign counts_10 = values[351:320];
+    assign counts_11 = values[383:352];
+    assign counts_12 = values[415:384];
 
     always_ff @(posedge clk) begin
         happened <= events;
-        for (int unsigned i = 0; i < 9; i++) begin
+        for (int unsigned i = 0; i < 13; i++) begin
             if (happened[i]) begin
                 values[i*32 +: 32] <= values[i*32 +: 32] + 32'd1;
             end
         end
         if (rst) begin
-            values <= 288'd0;
-            happened <= 9'd0;
+            values <= 416'd0;
+            happened <= 13'd0;
         end
     end
-endmodule : spinneret_event_counters_9
+endmodule : spinneret_event_counters_13
 
 `default_nettype wire

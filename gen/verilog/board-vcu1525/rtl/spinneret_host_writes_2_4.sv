@@ -4,14 +4,14 @@
 
 // Copies from memory to the host, and writes words of commands between their bursts.
 //
-module spinneret_host_writes_2 (
+module spinneret_host_writes_2_4 (
     input  wire          clk, // Clock.
     input  wire          rst, // Synchronous reset, active high.
-    // Copies, as `CopyQueue` says.
-    input  wire  [124:0] s_data,
+    // Parts of copies, as `PartFields` says.
+    input  wire  [115:0] s_data,
     input  wire          s_valid,
     output logic         s_ready,
-    // Words, as `DirectFields` says.
+    // Words: {`NoteFields`, `WordsJob`}.
     input  wire  [209:0] direct_data,
     input  wire          direct_valid,
     output logic         direct_ready,
@@ -58,20 +58,15 @@ module spinneret_host_writes_2 (
 
     typedef struct packed {
         logic [7:0] note;
-        logic [20:0] bytes;
+        logic last;
+        logic [10:0] bytes;
         logic [31:0] memory;
         logic [63:0] host;
-    } copy_queue_t;
-    typedef struct packed {
-        logic [7:0] note;
-        logic [127:0] data;
-        logic [15:0] strobe;
-        logic [57:0] line;
-    } direct_t;
+    } part_t;
     typedef struct packed {
         logic [7:0] note;
         logic last;
-        logic [5:0] length;
+        logic [3:0] length;
         logic [57:0] line;
     } burst_t;
     typedef struct packed {
@@ -83,28 +78,38 @@ module spinneret_host_writes_2 (
         logic [63:0] strobe;
         logic [511:0] data;
     } placed_t;
+    typedef struct packed {
+        logic [127:0] data;
+        logic [15:0] strobe;
+        logic [57:0] line;
+    } words_job_t;
 
+    logic [5:0] place;
+    logic [57:0] line;
     logic w_free;
     logic can_open;
     logic copy_waits;
     logic writes_direct;
     logic opens;
     logic goes_on;
+    words_job_t words;
+    logic [7:0] words_note;
     logic is_single;
     logic [5:0] id; // Responses come in the order of the bursts.
     logic is_last;
     logic answered;
     logic has_aw = 1'b0;
     logic [57:0] held_line;
-    logic [5:0] held_length;
+    logic [3:0] held_length;
     logic [1:0] held_context;
     logic has_w = 1'b0;
     logic held_last;
     logic [63:0] held_strobe;
     logic [511:0] held_data;
     logic in_burst = 1'b0; // Beats of a burst are to come, and how many, minus 1.
-    logic [5:0] left;
+    logic [3:0] left;
     logic was_direct; // The burst before was one of words.
+    logic [70:0] bursts_s_data;
     logic bursts_s_valid;
     logic bursts_s_ready;
     burst_t bursts_m_data;
@@ -125,14 +130,16 @@ module spinneret_host_writes_2 (
     logic open_m_valid;
     logic open_m_ready;
 
-    copy_queue_t s_data_fields;
-    direct_t direct_data_fields;
+    part_t s_data_fields;
     assign s_data_fields = s_data;
-    assign direct_data_fields = direct_data;
 
-    // A copy goes to both.
+    // A part goes to both.
     assign s_ready = bursts_s_ready && loader_s_ready;
     assign bursts_s_valid = s_valid && loader_s_ready;
+    assign place = s_data_fields.host[5:0];
+    assign line = s_data_fields.host[63:6];
+    assign bursts_s_data = {s_data_fields.note, s_data_fields.last, 4'((({4'd0, place} +
+        s_data_fields.bytes[9:0]) - 10'd1) >> 3'd6), line};
     assign loader_s_valid = s_valid && bursts_s_ready;
     assign w_free = !has_w || w_ready;
     assign can_open = w_free && !in_burst && !has_aw && open_s_ready;
@@ -140,15 +147,17 @@ module spinneret_host_writes_2 (
     assign writes_direct = can_open && direct_valid && !(was_direct && copy_waits);
     assign opens = can_open && copy_waits && !writes_direct;
     assign goes_on = w_free && in_burst && rotator_m_valid;
+    assign words = direct_data[201:0];
+    assign words_note = direct_data[209:202];
     assign direct_ready = writes_direct;
     assign rotator_m_ready = opens || goes_on;
     assign open_s_valid = writes_direct || opens;
-    assign open_s_data = {writes_direct || bursts_m_data.last, writes_direct ? direct_data_fields.note[5:0] :
+    assign open_s_data = {writes_direct || bursts_m_data.last, writes_direct ? words_note[5:0] :
         bursts_m_data.note[5:0]};
-    assign is_single = bursts_m_data.length == 6'd0;
+    assign is_single = bursts_m_data.length == 4'd0;
     assign aw_id = 6'd0;
     assign aw_addr = {held_line, 6'd0};
-    assign aw_len = {2'd0, held_length};
+    assign aw_len = {4'd0, held_length};
     assign aw_size = 3'd6;
     assign aw_burst = 2'd1;
     assign aw_lock = 1'b0;
@@ -179,28 +188,28 @@ module spinneret_host_writes_2 (
         end
         if (writes_direct || opens) begin
             has_aw <= 1'b1;
-            held_line <= writes_direct ? direct_data_fields.line : bursts_m_data.line;
-            held_length <= writes_direct ? 6'd0 : bursts_m_data.length;
-            held_context <= writes_direct ? direct_data_fields.note[7:6] : bursts_m_data.note[7:6];
+            held_line <= writes_direct ? words.line : bursts_m_data.line;
+            held_length <= writes_direct ? 4'd0 : bursts_m_data.length;
+            held_context <= writes_direct ? words_note[7:6] : bursts_m_data.note[7:6];
             was_direct <= writes_direct;
         end
         if (w_free) begin
             has_w <= writes_direct || opens || goes_on;
-            held_last <= in_burst ? (left == 6'd0) : (writes_direct || is_single);
-            held_strobe <= writes_direct ? {48'd0, direct_data_fields.strobe} : rotator_m_data.strobe;
+            held_last <= in_burst ? (left == 4'd0) : (writes_direct || is_single);
+            held_strobe <= writes_direct ? {48'd0, words.strobe} : rotator_m_data.strobe;
             held_data <= rotator_m_data.data;
             // Strobes leave the others out.
             if (writes_direct) begin
-                held_data[127:0] <= direct_data_fields.data;
+                held_data[127:0] <= words.data;
             end
         end
         if (opens) begin
             in_burst <= !is_single;
-            left <= bursts_m_data.length - 6'd1;
+            left <= bursts_m_data.length - 4'd1;
         end
         if (goes_on) begin
-            in_burst <= left != 6'd0;
-            left <= left - 6'd1;
+            in_burst <= left != 4'd0;
+            left <= left - 4'd1;
         end
         if (rst) begin
             has_aw <= 1'b0;
@@ -209,21 +218,23 @@ module spinneret_host_writes_2 (
         end
     end
 
-    spinneret_host_bursts_8 u_bursts (
+    spinneret_fifo_distributed #(.WIDTH(71), .DEPTH(4), .MARGIN(0)) u_bursts (
         .clk(clk),
         .rst(rst),
-        .s_data({s_data_fields.note, s_data_fields.bytes, s_data_fields.host}),
+        .s_data(bursts_s_data),
         .s_valid(bursts_s_valid),
         .s_ready(bursts_s_ready),
         .m_data(bursts_m_data),
         .m_valid(bursts_m_valid),
-        .m_ready(opens)
+        .m_ready(opens),
+        .level(),
+        .almost_full()
     );
 
     spinneret_line_loader_1 u_loader (
         .clk(clk),
         .rst(rst),
-        .s_data({12'd0, s_data_fields.bytes, s_data_fields.host[31:0], s_data_fields.memory}),
+        .s_data({22'd0, s_data_fields.bytes, s_data_fields.host[31:0], s_data_fields.memory}),
         .s_valid(loader_s_valid),
         .s_ready(loader_s_ready),
         .room(rotator_room),
@@ -262,6 +273,6 @@ module spinneret_host_writes_2 (
         .level(),
         .almost_full()
     );
-endmodule : spinneret_host_writes_2
+endmodule : spinneret_host_writes_2_4
 
 `default_nettype wire

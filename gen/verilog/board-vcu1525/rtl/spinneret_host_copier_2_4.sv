@@ -3,7 +3,7 @@
 `default_nettype none
 
 // Does the commands of handlers.
-module spinneret_host_copier_2 (
+module spinneret_host_copier_2_4 (
     input  wire          clk, // Clock.
     input  wire          rst, // Synchronous reset, active high.
     // Commands of each cluster.
@@ -93,26 +93,54 @@ module spinneret_host_copier_2 (
     output logic  [63:0] write_strobe,
     output logic [511:0] write_data,
     input  wire          write_ready,
-    input  wire          write_failed
+    input  wire          write_failed,
+    // Weights.
+    input  wire          weight_write,
+    input  wire    [1:0] weight_context,
+    input  wire    [3:0] weight_value,
+    // Rates of packets.
+    input  wire          rate_write,
+    input  wire    [1:0] rate_context,
+    input  wire   [15:0] rate_value,
+    // Bytes of copies to the host, of copies from it, and of packets.
+    input  wire    [1:0] bytes_0_context,
+    output logic  [63:0] bytes_0_bytes,
+    input  wire    [1:0] bytes_1_context,
+    output logic  [63:0] bytes_1_bytes,
+    input  wire    [1:0] bytes_2_context,
+    output logic  [63:0] bytes_2_bytes
 );
 
+    logic [15:0] signal;
+    logic [63:0] host;
+    logic [4:0] size;
+    logic [116:0] copy;
+    logic [201:0] direct_words;
+    logic [223:0] packet; // Packets.
+    logic [5:0] packet_id;
+    logic leaves;
+    logic [3:0] sending = 4'd0; // Packets on their way, and whether there may be another one.
+    logic may_send = 1'b1;
     logic intake_done;
     logic [5:0] intake_done_id;
-    logic [124:0] intake_to_host_data;
-    logic intake_to_host_valid;
-    logic [124:0] intake_from_host_data;
-    logic intake_from_host_valid;
-    logic [209:0] intake_direct_data;
-    logic intake_direct_valid;
+    logic intake_to_host;
+    logic intake_from_host;
+    logic intake_direct;
+    logic intake_send;
+    logic [7:0] intake_whose;
+    logic [223:0] intake_words;
     logic [5:0] intake_nothing_data;
     logic intake_nothing_valid;
     logic intake_nothing_ready;
-    logic to_host_s_ready;
-    logic [124:0] to_host_m_data;
+    logic [115:0] to_host_m_data;
     logic to_host_m_valid;
-    logic from_host_s_ready;
-    logic [124:0] from_host_m_data;
+    logic [115:0] from_host_m_data;
     logic from_host_m_valid;
+    logic [209:0] direct_m_data;
+    logic direct_m_valid;
+    logic [229:0] sends_m_data;
+    logic sends_m_valid;
+    logic sends_m_ready;
     logic writes_s_ready;
     logic writes_direct_ready;
     logic [5:0] writes_done_data;
@@ -125,11 +153,47 @@ module spinneret_host_copier_2 (
     logic [5:0] responses_m_data;
     logic responses_m_valid;
 
+    assign host = intake_words[63:0];
+    assign size = intake_words[69:65];
+    assign copy = {intake_words[116:64], host};
+
+    always_comb begin
+        for (int unsigned i = 0; i < 16; i++) begin
+            signal[i] = size > 5'(i);
+        end
+    end
+
+    assign direct_words = {intake_words[223:96], signal, host[63:6]};
+    assign packet = sends_m_data[223:0];
+    assign packet_id = sends_m_data[229:224];
+    assign sends_m_ready = send_ready && may_send;
+    assign send_valid = sends_m_valid && may_send;
+    assign send_id = packet_id;
+    assign send_nid = packet[31:0];
+    assign send_fid = packet[63:32];
+    assign send_src_addr = packet[127:64];
+    assign send_length = packet[159:128];
+    assign send_user_ptr = packet[223:160];
+    assign leaves = send_valid && send_ready;
     assign writes_done_ready = !reads_done && !responses_m_valid;
     assign intake_nothing_ready = !reads_done && !responses_m_valid && !writes_done_valid;
     assign intake_done_id = reads_done ? reads_done_id : (responses_m_valid ? responses_m_data :
         (writes_done_valid ? writes_done_data : intake_nothing_data));
     assign intake_done = reads_done || responses_m_valid || writes_done_valid || intake_nothing_valid;
+
+    always_ff @(posedge clk) begin
+        if (leaves && !sent) begin
+            sending <= sending + 4'd1;
+            may_send <= sending != 4'd7;
+        end else if (sent && !leaves) begin
+            sending <= sending - 4'd1;
+            may_send <= 1'b1;
+        end
+        if (rst) begin
+            sending <= 4'd0;
+            may_send <= 1'b1;
+        end
+    end
 
 `ifdef FORMAL
     always @(posedge clk) begin
@@ -147,7 +211,7 @@ module spinneret_host_copier_2 (
     end
 `endif
 
-    spinneret_host_intake_2 u_intake (
+    spinneret_host_intake_2_4 u_intake (
         .clk(clk),
         .rst(rst),
         .command_0_valid(command_0_valid),
@@ -168,62 +232,90 @@ module spinneret_host_copier_2 (
         .command_1_done_id(command_1_done_id),
         .done(intake_done),
         .done_id(intake_done_id),
-        .to_host_data(intake_to_host_data),
-        .to_host_valid(intake_to_host_valid),
-        .to_host_ready(to_host_s_ready),
-        .from_host_data(intake_from_host_data),
-        .from_host_valid(intake_from_host_valid),
-        .from_host_ready(from_host_s_ready),
-        .direct_data(intake_direct_data),
-        .direct_valid(intake_direct_valid),
-        .direct_ready(writes_direct_ready),
-        .send_ready(send_ready),
-        .send_valid(send_valid),
-        .send_id(send_id),
-        .send_nid(send_nid),
-        .send_fid(send_fid),
-        .send_src_addr(send_src_addr),
-        .send_length(send_length),
-        .send_user_ptr(send_user_ptr),
+        .to_host(intake_to_host),
+        .from_host(intake_from_host),
+        .direct(intake_direct),
+        .send(intake_send),
+        .whose(intake_whose),
+        .words(intake_words),
         .nothing_data(intake_nothing_data),
         .nothing_valid(intake_nothing_valid),
         .nothing_ready(intake_nothing_ready)
     );
 
-    spinneret_fifo_distributed #(.WIDTH(125), .DEPTH(16), .MARGIN(0)) u_to_host (
+    spinneret_context_queues_copies_4_64 u_to_host (
         .clk(clk),
         .rst(rst),
-        .s_data(intake_to_host_data),
-        .s_valid(intake_to_host_valid),
-        .s_ready(to_host_s_ready),
+        .valid(intake_to_host),
+        .whose(intake_whose),
+        .work(copy),
         .m_data(to_host_m_data),
         .m_valid(to_host_m_valid),
         .m_ready(writes_s_ready),
-        .level(),
-        .almost_full()
+        .weight_write(weight_write),
+        .weight_context(weight_context),
+        .weight_value(weight_value),
+        .bytes_context(bytes_0_context),
+        .bytes_bytes(bytes_0_bytes)
     );
 
-    spinneret_fifo_distributed #(.WIDTH(125), .DEPTH(16), .MARGIN(0)) u_from_host (
+    spinneret_context_queues_copies_4_64 u_from_host (
         .clk(clk),
         .rst(rst),
-        .s_data(intake_from_host_data),
-        .s_valid(intake_from_host_valid),
-        .s_ready(from_host_s_ready),
+        .valid(intake_from_host),
+        .whose(intake_whose),
+        .work(copy),
         .m_data(from_host_m_data),
         .m_valid(from_host_m_valid),
         .m_ready(reads_s_ready),
-        .level(),
-        .almost_full()
+        .weight_write(weight_write),
+        .weight_context(weight_context),
+        .weight_value(weight_value),
+        .bytes_context(bytes_1_context),
+        .bytes_bytes(bytes_1_bytes)
     );
 
-    spinneret_host_writes_2 u_writes (
+    spinneret_context_queues_words_4_64 u_direct (
+        .clk(clk),
+        .rst(rst),
+        .valid(intake_direct),
+        .whose(intake_whose),
+        .work(direct_words),
+        .m_data(direct_m_data),
+        .m_valid(direct_m_valid),
+        .m_ready(writes_direct_ready),
+        .weight_write(weight_write),
+        .weight_context(weight_context),
+        .weight_value(weight_value)
+    );
+
+    spinneret_context_queues_packets_4_64 u_sends (
+        .clk(clk),
+        .rst(rst),
+        .valid(intake_send),
+        .whose(intake_whose),
+        .work(intake_words),
+        .m_data(sends_m_data),
+        .m_valid(sends_m_valid),
+        .m_ready(sends_m_ready),
+        .weight_write(weight_write),
+        .weight_context(weight_context),
+        .weight_value(weight_value),
+        .rate_write(rate_write),
+        .rate_context(rate_context),
+        .rate_value(rate_value),
+        .bytes_context(bytes_2_context),
+        .bytes_bytes(bytes_2_bytes)
+    );
+
+    spinneret_host_writes_2_4 u_writes (
         .clk(clk),
         .rst(rst),
         .s_data(to_host_m_data),
         .s_valid(to_host_m_valid),
         .s_ready(writes_s_ready),
-        .direct_data(intake_direct_data),
-        .direct_valid(intake_direct_valid),
+        .direct_data(direct_m_data),
+        .direct_valid(direct_m_valid),
         .direct_ready(writes_direct_ready),
         .read_valid(read_valid),
         .read_line(read_line),
@@ -261,7 +353,7 @@ module spinneret_host_copier_2 (
         .done_ready(writes_done_ready)
     );
 
-    spinneret_host_reads_2 u_reads (
+    spinneret_host_reads_2_4 u_reads (
         .clk(clk),
         .rst(rst),
         .s_data(from_host_m_data),
@@ -311,6 +403,6 @@ module spinneret_host_copier_2 (
         .level(),
         .almost_full()
     );
-endmodule : spinneret_host_copier_2
+endmodule : spinneret_host_copier_2_4
 
 `default_nettype wire
