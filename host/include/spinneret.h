@@ -215,6 +215,28 @@ typedef struct spinneret_options {
 } spinneret_options;
 
 /**
+ * HPU time that a context has used since the clusters were reset.
+ */
+typedef struct spinneret_usage {
+    /**
+     * Clocks that its handlers took.
+     */
+    uint64_t clocks;
+    /**
+     * Handlers that have ended, modulo 2^32.
+     */
+    uint32_t handlers;
+    /**
+     * Handlers that were stopped because they used up their budget.
+     */
+    uint32_t budget_ends;
+    /**
+     * Handlers that failed, those that used up their budget among them.
+     */
+    uint32_t failures;
+} spinneret_usage;
+
+/**
  * The code of a handler in its program's file. Next to other programs it is at another address.
  */
 typedef struct spinneret_code {
@@ -249,28 +271,6 @@ typedef struct spinneret_slmp_options {
      */
     uint64_t bits_per_second;
 } spinneret_slmp_options;
-
-/**
- * HPU time that a context has used since the clusters were reset.
- */
-typedef struct spinneret_usage {
-    /**
-     * Clocks that its handlers took.
-     */
-    uint64_t clocks;
-    /**
-     * Handlers that have ended, modulo 2^32.
-     */
-    uint32_t handlers;
-    /**
-     * Handlers that were stopped because they used up their budget.
-     */
-    uint32_t budget_ends;
-    /**
-     * Handlers that failed, those that used up their budget among them.
-     */
-    uint32_t failures;
-} spinneret_usage;
 
 #ifdef __cplusplus
 extern "C" {

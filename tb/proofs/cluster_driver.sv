@@ -36,6 +36,7 @@ module cluster_driver_proof (
     input wire copy_ready,
     input wire copy_done,
     input wire [5:0] copy_done_tag,
+    input wire packet_there,
     input wire command_ready,
     input wire command_done,
     input wire [4:0] command_done_id
@@ -54,6 +55,7 @@ module cluster_driver_proof (
     (* drives = "dut.u_starts.check_allowed" *) wire cut_allowed;
     assign cut_ready_valid = ready_valid;
     assign cut_ready_slot = ready_slot;
+    assign cut_is_there = packet_there;
     assign cut_word_0 = word_0;
     assign cut_word_1 = word_1;
     assign cut_origin_0 = origin_0;
@@ -72,7 +74,7 @@ module cluster_driver_proof (
     wire [2:0] hpu_1 = {1'b1, phase + shift};
     wire [1:0] ready, refused;
     wire [7:0] stop;
-    wire [20:0] finished_data;
+    wire [41:0] finished_data;
     wire finished_valid, range_write, copy_valid, command_valid;
     wire [2:0] range_hpu;
     wire [5:0] copy_tag;

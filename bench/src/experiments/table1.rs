@@ -22,7 +22,7 @@ const RUNS: usize = 5;
 const LIFE: &str = "life5";
 /// Grids that are measured: rows and columns of ranks.
 const MEASURED: [(u64, u64); 3] = [(1, 1), (2, 1), (2, 2)];
-/// Grids of the paper with one tile of that size a rank, and their millions of updates a second: on one rank a node, but for the
+/// Grids of the paper with one tile of that size a rank, and their millions of updates a second: on one rank a node, except for the
 /// last two, which have 64.
 const PAPER: [(u64, f64); 7] = [
     (2, 7.0),

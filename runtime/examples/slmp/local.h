@@ -1,9 +1,9 @@
 /*
  * Each cluster's own data about a message: a record in its L1, with a bit for each segment.
  *
- * HPUs of one cluster lock their record for the few clocks of a change. The lock needs no atomic operation: on the PULP cluster those
- * with a result take long. HPUs of spinneret's own set a bit by one. Each cluster claims segments in its own record, and reads the records of the others. To claim a
- * segment, an HPU takes these steps:
+ * HPUs of one cluster lock their record for the few clocks of a change. The lock needs no atomic operation: on the PULP
+ * cluster those with a result take long. HPUs of spinneret's own set a bit by one. Each cluster claims segments in its
+ * own record, and reads the records of the others. To claim a segment, an HPU takes these steps:
  *
  *  1. It writes the segment's number to its own word of `deciding`, and sets the segment's bit in its cluster's record.
  *     If the bit was set, another HPU of the cluster was first: this HPU has a duplicate once that one has decided.
@@ -159,7 +159,11 @@ static inline uint32_t set_bit(record_t *record, uint32_t word, uint32_t bit) {
 /* Takes it away again. */
 static inline void withdraw(record_t *record, uint32_t word, uint32_t bit) {
     uint32_t hpu = lock_record(record);
-    amo_and(&record->claimed[word], ~bit);
+    if (spin_is_own_hpu()) {
+        amo_and(&record->claimed[word], ~bit);
+    } else {
+        record->claimed[word] = record->claimed[word] & ~bit;
+    }
     record->withdrawn = record->withdrawn + 1;
     unlock_record(record, hpu);
 }

@@ -154,7 +154,7 @@ impl Timing {
             issue: 30,
             upper: 2 * SLOT,
             command: 34,
-            port_line: 3,
+            port_line: 2,
             port_burst: 16,
         }
     }

@@ -40,9 +40,9 @@ pub struct Load {
     pub batches: Vec<Vec<Vec<u8>>>,
 }
 
-/// The examples, in the order of the run.
+/// The examples, in the order of the run; that of pings as it was when its traces were recorded.
 pub const EXAMPLES: &[&str] = &[
-    "examples/icmp_ping",
+    "tests/recorded/icmp_ping",
     "examples/udp_ping",
     "examples/filter",
     "examples/aggregate",

@@ -303,7 +303,8 @@ struct RegisterModel {
 }
 
 /// Registers whose value goes up and down.
-const STATES: [&str; 7] = [
+const STATES: [&str; 8] = [
+    "used",
     "cl",
     "stats",
     "pending",

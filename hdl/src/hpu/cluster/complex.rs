@@ -287,8 +287,15 @@ fn update() {
         cluster.budget = contexts.budget;
         scheduler.finished[number] = cluster.finished;
         copies.command[number] = cluster.command;
-        copies.command[number].queue =
-            message_of(cluster.command.queue.slice(0, address_width(shape.queues)), own).resize(QUEUE);
+        let (queue, bits) = (cluster.command.queue, address_width(shape.queues));
+        copies.command[number].queue = if bits < QUEUE {
+            cat!(
+                queue.slice(bits, QUEUE - bits),
+                message_of(queue.slice(0, bits), own)
+            )
+        } else {
+            message_of(queue, own)
+        };
         for (pipeline, far) in cluster.far.iter().enumerate() {
             words.far[PIPELINES * number + pipeline] = *far;
         }

@@ -120,10 +120,6 @@ fn null_pointers_are_errors() {
             "the program is a null pointer",
         );
         wrong(
-            open(handle, program, null(), rules, null(), place),
-            "handlers is a null pointer",
-        );
-        wrong(
             open(handle, program, name, null(), null(), place),
             "rules is a null pointer",
         );

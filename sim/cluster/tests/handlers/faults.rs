@@ -220,8 +220,8 @@ fn unmodified_runtime_works() {
 fn a_doorbell_that_is_read_first_ends_the_task() {
     let change = (
         "src/start.S",
-        "    lw t2, HANDLER(t1)\n",
-        "    lw t2, DOORBELL(t1)\n    lw t2, HANDLER(t1)\n",
+        "    prepare_handler\n    lw t2, HANDLER(t1)\n",
+        "    prepare_handler\n    lw t2, DOORBELL(t1)\n    lw t2, HANDLER(t1)\n",
     );
     let came = with(&[change], "examples/udp_ping");
     assert!(came.sent < all(), "{came:?}");
@@ -264,7 +264,7 @@ fn the_cycle_counter_is_not_for_handlers() {
 fn a_cache_that_is_off_makes_handlers_slow() {
     let change = ("src/start.S", "    sw t1, ICACHE_ENABLE(t0)\n", "");
     let [slow, fast] = [&[change][..], &[]].map(|changes| with(changes, "examples/udp_ping").clocks);
-    assert!(slow > 2 * fast, "{slow} clocks, {fast} with the cache");
+    assert!(2 * slow > 3 * fast, "{slow} clocks, {fast} with the cache");
 }
 
 #[test]

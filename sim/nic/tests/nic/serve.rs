@@ -158,7 +158,7 @@ fn a_socket_of_another_nic_is_refused() {
 
 /// Longest that a client is put up with, and a good deal more.
 const LONG: Duration = Duration::from_secs(30);
-/// Numbers of requests and replies (`host/src/device/socket/message.rs`).
+/// Numbers of requests and replies (`host/src/device/socket/mod.rs`).
 const HELLO: u64 = 0;
 const READ_REGISTER: u64 = 1;
 const WRITE_REGISTER: u64 = 2;
@@ -168,14 +168,14 @@ const OPEN_AREA: u64 = 6;
 const WAIT: u64 = 8;
 const CLOSE_CONTEXT: u64 = 13;
 /// Version of the protocol.
-const VERSION: u64 = 5;
+const VERSION: u64 = 6;
 /// `ingress.bypassed`.
 const BYPASSED: u64 = 0x1104;
 const GREETED: u8 = 0;
 const BUSY: u8 = 1;
 const WORD: u8 = 3;
-const TIME: u8 = 6;
-const FAILED: u8 = 7;
+const TIME: u8 = 7;
+const FAILED: u8 = 8;
 
 /// A number, seven bits a byte.
 fn number(mut value: u64) -> Vec<u8> {

@@ -216,7 +216,17 @@ impl<M: Model> Bench<M> {
         if number == 0 {
             let is_idle =
                 self.hpus[hpu].asks && self.hpus[hpu].task.is_none() && self.hpus[hpu].ended.is_none();
-            let task = self.ready.front().or(self.copying.front()).copied();
+            // Its copy may have been asked for and not be seen yet; then the range says where its packet will be.
+            let begins = self.arrived.front().map(|words| {
+                let mut task = Task {
+                    words: *words,
+                    slot: SLOTS,
+                    failed: false,
+                };
+                task.words[4] = range[0] << 6;
+                task
+            });
+            let task = self.ready.front().or(self.copying.front()).copied().or(begins);
             self.check(is_idle && task.is_some() && self.giving.is_none(), || {
                 format!("HPU {hpu} gets a task")
             });
@@ -247,9 +257,16 @@ impl<M: Model> Bench<M> {
         *next += 1;
         if number == 6 {
             *at = self.now + 1;
-            let slot = task.slot;
-            let is_there = self.ready.pop_front().is_some_and(|task| task.slot == slot);
-            self.check(is_there, || format!("HPU {hpu} gets a task without its packet"));
+            let (slot, packet) = (task.slot, task.words[4]);
+            let there = self.ready.pop_front();
+            let is_right = |there: Task| match slot {
+                SLOTS => words[5] == 0 || there.words[4] == packet,
+                _ => there.slot == slot,
+            };
+            *task = there.unwrap_or(*task);
+            self.check(there.is_some_and(is_right), || {
+                format!("HPU {hpu} gets a task without its packet")
+            });
         }
         self.check(is_next && range == expected, || {
             format!("range {number} of HPU {hpu}: {range:x?}, not {expected:x?}")

@@ -165,10 +165,10 @@ fn a_host_computes_while_a_message_comes() {
             trial.computed >= computed && trial.computed <= computed + slack,
             "{trial:?}"
         );
-        assert!(trial.elapsed >= done.alone.time - slack, "{done:?}");
         // The host notices the end by the next look. The message itself takes 135 to 159 us, by when it starts: a task that
         // waits for a full cluster holds up those behind it.
         let spread = done.alone.time / 8;
+        assert!(trial.elapsed >= done.alone.time - spread, "{done:?}");
         assert!(
             trial.elapsed <= spread + done.alone.time + multiplication + trial.polling() + slack,
             "{done:?}"
