@@ -9,10 +9,9 @@ use crate::terminal::tell;
 use anyhow::Context as _;
 use spinneret_cluster::Program;
 use spinneret_host::{Context, Device as _, DeviceError};
-use spinneret_regmap::{CONTEXTS, RULES_PER_RULESET, her, me};
+use spinneret_regmap::{CONTEXTS, her, me};
 use spinneret_rpc::clib::Config;
 use spinneret_rpc::{Libc, Offer, Services, Version, opcode};
-use spinneret_rules::Join;
 use std::os::fd::BorrowedFd;
 use std::path::Path;
 use std::rc::Rc;
@@ -73,34 +72,18 @@ pub(crate) trait HostProgram {
     }
 }
 
-/// Whether rules that can hold lead to a context. Software disables matching while it opens one, or opens it with rules of which
-/// none holds.
+/// Whether rules lead to a context. Software disables matching while it opens one.
 pub(super) fn is_matching(nic: &Simulated) -> Result<bool, DeviceError> {
     let mut nic = nic.clone();
     if nic.read_register(me::VALID.offset)? != 1 {
         return Ok(false);
     }
-    for number in 0..CONTEXTS {
-        let enabled = her::ctx_enabled(number).map(|register| nic.read_register(register));
-        if enabled.transpose()? == Some(1) && can_match(&mut nic, number)? {
+    for context in (0..CONTEXTS).filter_map(her::ctx_enabled) {
+        if nic.read_register(context)? == 1 {
             return Ok(true);
         }
     }
     Ok(false)
-}
-
-/// Whether a ruleset holds for any packet, as far as its ranges say: one that ends before it starts has no value.
-fn can_match(nic: &mut Simulated, ruleset: u32) -> Result<bool, DeviceError> {
-    let mut read = |register: Option<u32>| register.map_or(Ok(0), |register| nic.read_register(register));
-    let join = Join::of_bit(read(me::mode(ruleset))?);
-    let mut can_hold = Vec::new();
-    for place in 0..RULES_PER_RULESET - 1 {
-        can_hold.push(read(me::start(ruleset, place))? <= read(me::end(ruleset, place))?);
-    }
-    Ok(match join {
-        Join::And => !can_hold.contains(&false),
-        Join::Or => can_hold.contains(&true),
-    })
 }
 
 /// Answers calls of all contexts.
