@@ -8,19 +8,20 @@
 //! A context has an entry in the table of the resident runtime, with an id that no context had before since the runtime started. The id
 //! is in the size of its handlers; a task whose id is not in the table fails. Memory is cleared when it is allocated.
 
+mod allocation;
+mod runtime;
+
 use crate::control::{self, Control, Matching, Memories, Part};
 use crate::device::{Device, DeviceError};
 use crate::error::ErrorKind;
 use crate::options::{Options, Share, Usage};
 use crate::share::{self, Limits};
+use allocation::{LINE, PROGRAM, SHARES, allocate, full, handler_memory, place};
+use runtime::{Entry, bump_loads, entry_of, start_resident, write_word};
 use spinneret_program::{Code, Layout, Program, Segment};
 use spinneret_regmap::CONTEXTS;
-use spinneret_regmap::pspin::{
-    CLUSTER_HARTS, ENTRY, HANDLER_BASE, PROGRAM_BASE, RESIDENT_CODE, RESIDENT_DATA, RESIDENT_DATA_BYTES,
-    SHARED_SCRATCHPAD, resident,
-};
+use spinneret_regmap::pspin::{HANDLER_BASE, SHARED_SCRATCHPAD, resident};
 use spinneret_rules::Ruleset;
-use std::ops::Range;
 use std::time::Duration;
 
 /// A process with contexts, by a number that no other has.
@@ -487,145 +488,4 @@ impl Tenants {
         programs.retain(is_used);
         Ok(())
     }
-}
-
-/// Starts the resident runtime on a cluster in reset.
-fn start_resident<D: Device>(device: &mut D, clusters: u32) -> Result<(), ErrorKind> {
-    let program = Program::resident()?;
-    let mut table = vec![0; RESIDENT_DATA_BYTES as usize];
-    for (word, value) in [
-        (resident::STATE, resident::STARTING),
-        (resident::CLUSTERS, clusters),
-    ] {
-        table[word as usize..][..4].copy_from_slice(&value.to_le_bytes());
-    }
-    Control(device).boot(&program, |device| device.write_cluster(RESIDENT_DATA, &table))?;
-    Control(device).wait_until_ready(&program, RESIDENT_DATA + resident::STATE)
-}
-
-/// A part of the table.
-struct Entry<'l> {
-    id: u32,
-    layout: &'l Layout,
-    data_moved: u32,
-    init: Option<u32>,
-    /// The word of the program that says whether that has returned.
-    init_done: u32,
-}
-
-impl Entry<'_> {
-    /// Writes it, after the thread-local variables; its id last.
-    fn write<D: Device>(
-        &self,
-        device: &mut D,
-        number: u32,
-        locals: Part,
-        state: u32,
-    ) -> Result<(), ErrorKind> {
-        let [clusters, hpus] = device.shape();
-        let harts = (0..clusters).flat_map(|cluster| (0..hpus).map(move |hpu| cluster * CLUSTER_HARTS + hpu));
-        let bytes: Vec<u8> = harts
-            .flat_map(|hart| self.layout.locals_of(hart, clusters))
-            .collect();
-        if !bytes.is_empty() {
-            device.write_cluster(locals.start, &bytes)?;
-        }
-        let words = [
-            (
-                resident::GLOBAL_POINTER,
-                self.layout.global_pointer.wrapping_add(self.data_moved),
-            ),
-            (resident::LOCALS, locals.start),
-            (resident::LOCALS_BYTES, self.layout.locals.len() as u32),
-            (resident::INIT, self.init.unwrap_or(0)),
-            (resident::INIT_DONE, self.init_done),
-            (resident::PROGRAM_STATE, state),
-            (resident::ID, self.id),
-        ];
-        for (word, value) in words {
-            write_word(device, entry_of(number) + word, value)?;
-        }
-        Ok(())
-    }
-}
-
-fn entry_of(number: u32) -> u32 {
-    RESIDENT_DATA + resident::ENTRIES + number * resident::ENTRY_BYTES
-}
-
-fn write_word<D: Device>(device: &mut D, address: u32, value: u32) -> Result<(), ErrorKind> {
-    Ok(device.write_cluster(address, &value.to_le_bytes())?)
-}
-
-/// Tells HPUs that program memory has changed.
-fn bump_loads<D: Device>(device: &mut D) -> Result<(), ErrorKind> {
-    let mut word = [0; 4];
-    device.read_cluster(RESIDENT_DATA + resident::LOADS, &mut word)?;
-    write_word(
-        device,
-        RESIDENT_DATA + resident::LOADS,
-        u32::from_le_bytes(word).wrapping_add(1),
-    )
-}
-
-/// Default shares of handler memory on a NIC of several programs.
-const SHARES: u32 = 8;
-/// Allocation unit of memory.
-const LINE: u32 = control::LINE;
-
-/// Program memory for programs.
-const PROGRAM: Part = Part {
-    start: PROGRAM_BASE + ENTRY,
-    bytes: RESIDENT_CODE - PROGRAM_BASE - ENTRY,
-};
-
-/// Handler memory for programs and contexts.
-fn handler_memory() -> Part {
-    let whole = control::handler_memory(HANDLER_BASE);
-    Part {
-        bytes: whole.bytes - RESIDENT_DATA_BYTES,
-        ..whole
-    }
-}
-
-fn full(why: &str) -> ErrorKind {
-    DeviceError::Full(why.to_owned()).into()
-}
-
-/// Allocates memory where a program was linked, or else first-fit.
-fn place(
-    what: &str,
-    whole: Part,
-    range: &Range<u32>,
-    alignment: u32,
-    taken: &[Part],
-) -> Result<Part, ErrorKind> {
-    let wanted = Part {
-        start: range.start,
-        bytes: (range.end - range.start).next_multiple_of(LINE),
-    };
-    let is_free = taken.iter().all(|part| !part.overlaps(wanted));
-    if is_free && wanted.end() <= whole.end() {
-        return Ok(wanted);
-    }
-    // Where the program was linked is a multiple of its alignment.
-    let unit = alignment - LINE;
-    let found = control::place(whole, taken.iter().copied(), wanted.bytes + unit);
-    let start = found.map(|part| part.start + (range.start.wrapping_sub(part.start) & (alignment - 1)));
-    let start = start.ok_or_else(|| no_room(what, whole, taken, wanted.bytes))?;
-    Ok(Part { start, ..wanted })
-}
-
-/// Allocates memory first-fit.
-fn allocate(what: &str, whole: Part, taken: &[Part], bytes: u32) -> Result<Part, ErrorKind> {
-    control::place(whole, taken.iter().copied(), bytes).ok_or_else(|| no_room(what, whole, taken, bytes))
-}
-
-fn no_room(what: &str, whole: Part, taken: &[Part], bytes: u32) -> ErrorKind {
-    let used: u32 = taken.iter().map(|part| part.bytes).sum();
-    full(&format!(
-        "no room for {bytes} bytes of {what}: {} of {} bytes are free",
-        whole.bytes.saturating_sub(used),
-        whole.bytes
-    ))
 }

@@ -235,10 +235,10 @@ static inline uint32_t spin_packet_sum(void) {
  */
 static inline uint32_t spin_payload_sum(const void *packet, size_t bytes, const void *payload, size_t length) {
     uint32_t told = spin_packet_sum(), sum = told >> SPIN_PACKET_SIZE_BITS;
-    size_t behind = (size_t)((const uint8_t *)packet + bytes - (const uint8_t *)payload) - length;
-    if (__builtin_expect(sum == 0 || (told & ((1u << SPIN_PACKET_SIZE_BITS) - 1)) != bytes, 0)) {
+    if (sum == 0 || (told & ((1u << SPIN_PACKET_SIZE_BITS) - 1)) != bytes) {
         return ip_checksum_add(0, payload, length);
     }
+    size_t behind = (size_t)((const uint8_t *)packet + bytes - (const uint8_t *)payload) - length;
     if (behind != 0) {
         uint32_t rest = ip_checksum_add(0, (const uint8_t *)payload + length, behind);
         /* After an odd length, what is behind begins with the second byte of a word. */

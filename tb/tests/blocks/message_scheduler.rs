@@ -4,6 +4,7 @@ mod bench;
 
 use bench::{Bench, Event, Seen};
 use spinneret_cluster::task::{Code, Her, Meta, Stage};
+use spinneret_hdl::hpu::cluster::BETWEEN_TASKS;
 use spinneret_models::{MessageScheduler, MessageSchedulerSmall, MessageSchedulerWide};
 use spinneret_sim::prelude::*;
 use spinneret_tb::bench::{Finish, STALLED, case};
@@ -305,7 +306,10 @@ fn hpu_time_goes_by_weight_whatever_handlers_take() {
         work(bench, &[0, 3, 7], 2000, |context| {
             [100, 0, 0, 2000, 0, 0, 0, 900][context]
         });
-        let of = |context: usize| bench.totals[context][1] as f64 / bench.weights[context] as f64;
+        let of = |context: usize| {
+            let [tasks, clocks, ..] = bench.totals[context];
+            (clocks + BETWEEN_TASKS * tasks) as f64 / bench.weights[context] as f64
+        };
         let shares = [0, 3, 7].map(of);
         let (least, most) = (
             shares.iter().copied().fold(f64::MAX, f64::min),

@@ -45,7 +45,7 @@ pub use ports::*;
 pub use program_writer::ProgramWriter;
 pub(crate) use rotator::ENTRY as ROTATOR;
 pub use rotator::{LineRotator, PlacedFields};
-pub use scheduler::{MessageScheduler, SchedulerShape};
+pub use scheduler::{BETWEEN_TASKS, MessageScheduler, SchedulerShape};
 pub use share_bench::ShareBench;
 pub use slaves::{LineBurst, LineReader, LineWriter};
 pub use steps::{CopyFields, LineLoader, LineSteps, StepFields};

@@ -119,6 +119,12 @@ fn null_pointers_are_errors() {
             open(handle, null_mut(), name, rules, null(), place),
             "the program is a null pointer",
         );
+        // Without a name, a program with handlers of one name is complete.
+        fails(
+            open(handle, program, null(), rules, null(), place),
+            SPINNERET_ERROR_PROGRAM,
+            "has handlers of several names",
+        );
         wrong(
             open(handle, program, name, null(), null(), place),
             "rules is a null pointer",

@@ -264,7 +264,7 @@ fn the_cycle_counter_is_not_for_handlers() {
 fn a_cache_that_is_off_makes_handlers_slow() {
     let change = ("src/start.S", "    sw t1, ICACHE_ENABLE(t0)\n", "");
     let [slow, fast] = [&[change][..], &[]].map(|changes| with(changes, "examples/udp_ping").clocks);
-    assert!(2 * slow > 3 * fast, "{slow} clocks, {fast} with the cache");
+    assert!(slow > 2 * fast, "{slow} clocks, {fast} with the cache");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use spinneret_cluster::queues::{Queues, Ready};
 use spinneret_cluster::task::{Code, Her, Meta, Stage, Task};
-use spinneret_hdl::hpu::cluster::{TASK_ORIGIN, TASK_SIZE, TASK_WORDS, TaskEnd, TaskOrigin};
+use spinneret_hdl::hpu::cluster::{BETWEEN_TASKS, TASK_ORIGIN, TASK_SIZE, TASK_WORDS, TaskEnd, TaskOrigin};
 use spinneret_sim::prelude::*;
 use spinneret_tb::bench::{Finish, Parameters};
 use spinneret_tb::cluster::her::{FIELDS, values};
@@ -266,7 +266,7 @@ impl<M: Model> Bench<M> {
         *failed += end >> fields.failed.at & 1;
         self.most[context][1] = self.most[context][1].max(clocks);
         for used in &mut self.used[context] {
-            *used += clocks as f64 / self.weights[context] as f64;
+            *used += (clocks + BETWEEN_TASKS) as f64 / self.weights[context] as f64;
         }
     }
 

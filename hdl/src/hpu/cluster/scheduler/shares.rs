@@ -8,14 +8,19 @@ use spinneret_verilog::prelude::*;
 
 /// Bits of the price of a clock: 2^16 / weight.
 pub(in super::super) const PRICE: usize = 16;
+/// Clocks in which an HPU has no task between two of them: a task ends, ranges are set. They are charged too, as tasks would be the
+/// cheaper the shorter they are.
+pub const BETWEEN_TASKS: u64 = 32;
+/// Bits of the clocks that are charged.
+const CHARGED: usize = TASK_CLOCKS + 1;
 /// Bits of the product of clocks and price.
-const PRODUCT: usize = TASK_CLOCKS + PRICE;
+const PRODUCT: usize = CHARGED + PRICE;
 /// The lowest bits of a product, which are left out of the charge.
 const FRACTION: usize = 10;
 /// Bits of a charge.
 const CHARGE: usize = PRODUCT - FRACTION;
 /// Bits of a guess: a charge without its lowest bits.
-const GUESS: usize = 24;
+const GUESS: usize = 25;
 /// Clocks of a task with weight 1 whose charge is the guess after reset.
 const FIRST_GUESS: u64 = 4096;
 /// Bits of the charges of all tasks that can be under way in a context.
@@ -25,7 +30,7 @@ const TIME: usize = PENDING + 2;
 
 /// Chooses the queue whose step is next: one of the context that has used the least HPU time for its weight.
 ///
-/// The virtual time of a context grows with the clocks of each task that ends, divided by the weight. Tasks under way count as much as
+/// The virtual time of a context grows with the clocks of each task that ends and [`BETWEEN_TASKS`] more, divided by the weight. Tasks under way count as much as
 /// the last one that has ended (after reset: as 4096 clocks with weight 1), until they end. A context without anything to do is never behind
 /// the one that was chosen last. Queues of a context take turns.
 ///
@@ -130,7 +135,8 @@ fn update() {
     /// The charge of a task that ends, in the clock after its event.
     weights.write(weight.write, weight.context, weight.value);
     let price = reg(price_of(weights.read(0, context)));
-    let cost = reg((clocks.resize(PRODUCT) * price.resize(PRODUCT)).slice(FRACTION, CHARGE));
+    let charged = reg(clocks.resize(CHARGED) + BETWEEN_TASKS);
+    let cost = reg((charged.resize(PRODUCT) * price.resize(PRODUCT)).slice(FRACTION, CHARGE));
     began = writes && begins;
     ended = writes && ends;
     let running_now = running.read(0, context);
