@@ -4,7 +4,7 @@
 
 // Chooses the queue whose step is next: one of the context that has used the least HPU time for its weight.
 //
-// The virtual time of a context grows with the clocks of each task that ends, divided by the weight. Tasks under way count as much as
+// The virtual time of a context grows with the clocks of each task that ends and `BETWEEN_TASKS` more, divided by the weight. Tasks under way count as much as
 // the last one that has ended (after reset: as 4096 clocks with weight 1), until they end. A context without anything to do is never behind
 // the one that was chosen last. Queues of a context take turns.
 //
@@ -42,7 +42,7 @@ module spinneret_context_shares_2x16x128x20x4 (
     logic [159:0] new_1;
     logic is_payer; // Second clock: its time, the charge of its tasks under way, and its queue.
     logic is_late;
-    logic [34:0] paid;
+    logic [35:0] paid;
     logic [3:0] after;
     logic [3:0] among;
     logic counted;
@@ -52,30 +52,31 @@ module spinneret_context_shares_2x16x128x20x4 (
     logic ended = 1'b0;
     logic pays = 1'b0; // A charge that the next visit of its context adds.
     logic [1:0] payer;
-    logic [25:0] charge;
+    logic [26:0] charge;
     logic [1:0] visit = 2'd0;
     logic [2:0] left = 3'd0; // Contexts that are still to be visited before the next step is known.
     logic is_open = 1'b0;
     logic has_best = 1'b0; // The best one so far: with the tasks under way, without, and its queue.
-    logic [34:0] best;
-    logic [34:0] best_time;
+    logic [35:0] best;
+    logic [35:0] best_time;
     logic [3:0] best_queue;
     logic is_known = 1'b0;
-    logic [34:0] now = 35'd0; // Virtual time of the context that had the last step.
+    logic [35:0] now = 36'd0; // Virtual time of the context that had the last step.
     logic [15:0] price;
-    logic [25:0] cost;
+    logic [20:0] charged;
+    logic [26:0] cost;
     logic [1:0] visited;
-    logic [34:0] time_1;
+    logic [35:0] time_1;
     logic [5:0] tasks;
-    logic [23:0] guess;
+    logic [24:0] guess;
     logic [3:0] here;
     logic [1:0] last;
     logic [3:0] its_queue;
-    logic [34:0] its_time;
-    logic [32:0] pending;
+    logic [35:0] its_time;
+    logic [33:0] pending;
     logic works_2;
-    logic [34:0] sum; // Third clock: their sum. Fourth clock: the comparison.
-    logic [34:0] time_3;
+    logic [35:0] sum; // Third clock: their sum. Fourth clock: the comparison.
+    logic [35:0] time_3;
     logic [3:0] queue_3;
     logic works_3;
     logic signal = 1'b0;
@@ -86,12 +87,12 @@ module spinneret_context_shares_2x16x128x20x4 (
     logic is_last;
     logic [3:0] weights_read_data;
     logic [1:0] times_write_addr;
-    logic [34:0] times_write_data;
-    logic [34:0] times_read_data;
+    logic [35:0] times_write_data;
+    logic [35:0] times_read_data;
     logic guesses_write_enable;
     logic [1:0] guesses_write_addr;
-    logic [23:0] guesses_write_data;
-    logic [23:0] guesses_read_data;
+    logic [24:0] guesses_write_data;
+    logic [24:0] guesses_read_data;
     logic running_write_enable;
     logic [1:0] running_write_addr;
     logic [5:0] running_write_data;
@@ -119,7 +120,7 @@ module spinneret_context_shares_2x16x128x20x4 (
     assign running_write_data = clears ? 6'd0 : (ended ? (running_now - 6'd1) : (running_now + 6'd1));
     assign guesses_write_enable = ended || clears;
     assign guesses_write_addr = clears ? cleared : context_1;
-    assign guesses_write_data = clears ? 24'h10000 : cost[25:2];
+    assign guesses_write_data = clears ? 25'h10000 : cost[26:2];
 
     always_comb begin
         counts_read_addr[1:0] = context_1;
@@ -133,10 +134,10 @@ module spinneret_context_shares_2x16x128x20x4 (
     assign counts_write_data = clears ? 160'd0 : new_1;
     assign totals_words = counts_read_data[319:160];
     assign is_payer = pays && payer == visited;
-    assign is_late = !(|here) && (1'((time_1 - now) >> 6'd34));
+    assign is_late = !(|here) && (1'((time_1 - now) >> 6'd35));
     assign paid = is_payer ? (time_1 + {9'd0, charge}) : (is_late ? now : time_1);
     assign times_write_addr = clears ? cleared : visited;
-    assign times_write_data = clears ? 35'd0 : paid;
+    assign times_write_data = clears ? 36'd0 : paid;
 
     always_comb begin
         later[0] = here[1] && last < 2'd1;
@@ -147,7 +148,7 @@ module spinneret_context_shares_2x16x128x20x4 (
     assign after = {later, 1'b0};
     assign among = (|after) ? after : here;
     assign counted = is_open && (|left);
-    assign is_better = works_3 && (!has_best || (1'((sum - best) >> 6'd34)));
+    assign is_better = works_3 && (!has_best || (1'((sum - best) >> 6'd35)));
     assign valid = is_known;
     assign next = best_queue;
     assign lasts_write_enable = writes && steps;
@@ -167,7 +168,8 @@ module spinneret_context_shares_2x16x128x20x4 (
             ((weights_read_data == 4'hb) ? 16'h1745 : ((weights_read_data == 4'hc) ? 16'h1555 :
             ((weights_read_data == 4'hd) ? 16'h13b1 : ((weights_read_data == 4'he) ? 16'h1249 :
             ((weights_read_data == 4'hf) ? 16'h1111 : 16'hffff))))))))))))));
-        cost <= 26'(({16'd0, clocks} * {20'd0, price}) >> 4'd10);
+        charged <= {1'b0, clocks} + 21'h20;
+        cost <= 27'(({16'd0, charged} * {21'd0, price}) >> 4'd10);
         began <= writes && begins;
         ended <= writes && ends;
         // A visit, first clock: what is known of the context.
@@ -181,7 +183,7 @@ module spinneret_context_shares_2x16x128x20x4 (
         its_queue <= {visited, among[0] ? 2'd0 : (among[1] ? 2'd1 : (among[2] ? 2'd2 : (among[3] ? 2'd3 :
             2'd0)))};
         its_time <= paid;
-        pending <= {27'd0, tasks} * {9'd0, guess};
+        pending <= {28'd0, tasks} * {9'd0, guess};
         works_2 <= |here;
         sum <= its_time + {pending, 2'd0};
         time_3 <= its_time;
@@ -235,7 +237,7 @@ module spinneret_context_shares_2x16x128x20x4 (
             is_open <= 1'b0;
             has_best <= 1'b0;
             is_known <= 1'b0;
-            now <= 35'd0;
+            now <= 36'd0;
             signal <= 1'b0;
             signal_1 <= 1'b0;
             counts_3 <= 1'b0;
@@ -272,7 +274,7 @@ module spinneret_context_shares_2x16x128x20x4 (
     );
 
     // Virtual times, guesses of the next task's charge, and tasks under way.
-    spinneret_ram_distributed #(.DEPTH(4), .ADDRESS(2), .WIDTH(35)) u_times (
+    spinneret_ram_distributed #(.DEPTH(4), .ADDRESS(2), .WIDTH(36)) u_times (
         .clk(clk),
         .write_enable(1'b1),
         .write_addr(times_write_addr),
@@ -281,7 +283,7 @@ module spinneret_context_shares_2x16x128x20x4 (
         .read_data(times_read_data)
     );
 
-    spinneret_ram_distributed #(.DEPTH(4), .ADDRESS(2), .WIDTH(24)) u_guesses (
+    spinneret_ram_distributed #(.DEPTH(4), .ADDRESS(2), .WIDTH(25)) u_guesses (
         .clk(clk),
         .write_enable(guesses_write_enable),
         .write_addr(guesses_write_addr),
