@@ -13,6 +13,7 @@ use crate::events;
 use crate::hostdma::{self, psdpram};
 use crate::hpu;
 use crate::ingress::{datapath, dma, her_gen, pkt_alloc, pkt_match, slots};
+use crate::mac;
 use crate::regs;
 use crate::stream::{entries as stream, rate_limiter};
 use crate::uart;
@@ -52,6 +53,7 @@ pub fn simulated() -> Vec<Simulated> {
         stream::SIMULATED,
         rate_limiter::SIMULATED,
         uart::SIMULATED,
+        mac::SIMULATED,
     ];
     models.into_iter().flatten().map(Variant::complete).collect()
 }
@@ -125,5 +127,8 @@ const ENTRIES: &[Entry] = &[
     stream::FRAME_ARBITER,
     stream::FRAME_DEMUX,
     rate_limiter::ENTRY,
+    mac::RECEIVER,
+    mac::TRANSMITTER,
+    mac::PAUSE,
     uart::ENTRY,
 ];

@@ -13,6 +13,7 @@ pub mod hostdma;
 pub mod hpu;
 pub mod ingress;
 mod limits;
+pub mod mac;
 pub mod regs;
 pub mod stream;
 pub mod uart;

@@ -21,7 +21,7 @@ const SLOT: u32 = 2048;
 /// Bytes of a context's handler memory, at the end of L2.
 const CONTEXT_BYTES: u32 = 0x1_0000;
 /// Clocks in which a task has to end.
-const PATIENCE: u64 = 1_000_000;
+const PATIENCE: u64 = 200_000;
 /// Bytes of a grain of the protection ranges.
 const GRAIN: u32 = 64;
 
@@ -53,6 +53,8 @@ struct Running {
     packet: usize,
     since: Option<u64>,
     instructions: u64,
+    /// Address of the last instruction.
+    pc: u32,
     error: u32,
 }
 
@@ -76,7 +78,7 @@ pub struct Done {
 struct Ports {
     outputs: [PortHandle; 7],
     inputs: [PortHandle; 3],
-    retired: [PortHandle; 3],
+    retired: [PortHandle; 4],
 }
 
 /// A pipeline with a program and packets.
@@ -171,7 +173,12 @@ impl<M: Model> Handlers<M> {
                 find("m_atomic")?,
             ],
             inputs: [find("m_ready")?, find("m_refused")?, find("m_read_data")?],
-            retired: [find("rvfi_valid")?, find("rvfi_thread")?, find("rvfi_trap")?],
+            retired: [
+                find("rvfi_valid")?,
+                find("rvfi_thread")?,
+                find("rvfi_trap")?,
+                find("rvfi_pc_rdata")?,
+            ],
         };
         Ok(Self {
             ports,
@@ -207,6 +214,7 @@ impl<M: Model> Handlers<M> {
                 packet,
                 since: None,
                 instructions: 0,
+                pc: 0,
                 error: 0,
             });
         }
@@ -328,12 +336,13 @@ impl<M: Model> Handlers<M> {
         }
         self.sim.cycle();
         let dut = self.sim.dut.instance();
-        let [valid, thread, _] = self.ports.retired.map(|port| dut.value(port) as usize);
+        let [valid, thread, _, pc] = self.ports.retired.map(|port| dut.value(port) as usize);
         if valid == 1
             && let Some(task) = &mut self.running[thread]
             && task.since.is_some()
         {
             task.instructions += 1;
+            task.pc = pc as u32;
         }
     }
 
@@ -346,7 +355,8 @@ impl<M: Model> Handlers<M> {
         while !self.waiting.is_empty() || self.running.iter().any(Option::is_some) {
             ensure!(
                 self.sim.cycle_count() < end,
-                "a handler has not ended after {PATIENCE} clocks"
+                "a handler has not ended after {PATIENCE} clocks: {:x?}",
+                self.running
             );
             self.cycle();
         }

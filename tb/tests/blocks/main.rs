@@ -18,6 +18,7 @@ mod ingress_dma;
 mod line_copier;
 mod line_crossbar;
 mod line_slaves;
+mod mac;
 mod message_scheduler;
 mod pkt_alloc;
 mod pkt_match;

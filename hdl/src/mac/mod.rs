@@ -1,0 +1,82 @@
+//! Ethernet MAC of one gigabit port, at the byte-wide GMII of IEEE 802.3, clause 35.
+//!
+//! ```text
+//!  rxd, rx_dv, rx_er ==> MacReceiver    ==> bytes of frames, without preamble and FCS
+//!                             +--pause--> PauseTimer --+
+//!  txd, tx_en, tx_er <== MacTransmitter <== frames <--holds
+//! ```
+//!
+//! Both directions have a clock of 125 MHz of their own and a byte in each. Frames are without preamble, start of frame delimiter and
+//! frame check sequence (FCS).
+
+mod crc;
+mod pause;
+mod receive;
+mod transmit;
+
+pub(crate) use pause::ENTRY as PAUSE;
+pub use pause::PauseTimer;
+pub(crate) use receive::ENTRY as RECEIVER;
+pub use receive::{MacReceiver, ReceiverShape};
+pub(crate) use transmit::ENTRY as TRANSMITTER;
+pub use transmit::MacTransmitter;
+
+use crate::entry::Variant;
+use spinneret_verilog::prelude::*;
+
+/// Bits of a byte.
+const BYTE: usize = 8;
+/// A byte of the preamble, and the start of frame delimiter after it (802.3, 3.2.1 and 3.2.2).
+const PREAMBLE: u64 = 0x55;
+const DELIMITER: u64 = 0xd5;
+/// Bytes of the preamble, without the delimiter.
+const PREAMBLE_BYTES: u64 = 7;
+/// Bytes of the FCS.
+const FCS_BYTES: usize = 4;
+/// Bytes of the shortest frame with its FCS (802.3, 4A.4.2).
+const SHORTEST: usize = 64;
+/// Clocks between two frames: 96 bit times.
+const GAP: u64 = 12;
+/// Bits of the time of a pause, in [`QUANTUM`]s.
+const QUANTA: usize = 16;
+/// Clocks of a quantum: 512 bit times (802.3, 31B.2).
+const QUANTUM: usize = 64;
+
+/// Bytes of received frames. They cannot wait.
+#[interface(BytesIn)]
+pub struct BytesOut {
+    /// The byte.
+    pub data: Wire<Out, { BYTE }>,
+    /// The byte is there.
+    pub valid: Wire<Out, bool>,
+    /// It is the last one of its frame.
+    pub last: Wire<Out, bool>,
+    /// With the last byte: the frame must not be used.
+    pub error: Wire<Out, bool>,
+}
+
+/// Ends of received frames, each for one clock.
+#[interface(ReceiveEventsIn)]
+pub struct ReceiveEvents {
+    /// A good frame.
+    pub good: Wire<Out, bool>,
+    /// Its FCS is wrong.
+    pub bad_fcs: Wire<Out, bool>,
+    /// It is shorter than 64 bytes.
+    pub runt: Wire<Out, bool>,
+    /// It is longer than the longest one.
+    pub giant: Wire<Out, bool>,
+    /// The PHY reported an error in it.
+    pub coding: Wire<Out, bool>,
+    /// Something without a start of frame delimiter after a preamble.
+    pub no_delimiter: Wire<Out, bool>,
+    /// A good pause frame.
+    pub pause: Wire<Out, bool>,
+}
+
+/// Models for the testbenches.
+pub(crate) const SIMULATED: &[Variant] = &[
+    RECEIVER.variant(RECEIVER.name, ""),
+    TRANSMITTER.variant(TRANSMITTER.name, ""),
+    PAUSE.variant(PAUSE.name, ""),
+];
