@@ -1,6 +1,6 @@
 //! `line_crossbar` against its contract in plain Rust, clock by clock, and `line_memory`.
 
-use spinneret_models::{LineCrossbar, LineCrossbarSmall, LineMemoryBlock, LineMemoryUltra};
+use spinneret_models::{LineCrossbar, LineCrossbarSmall, LineCrossbarWide, LineMemoryBlock, LineMemoryUltra};
 use spinneret_regmap::pspin::{HANDLER_BASE, L1_BASE, L1_STRIDE, PACKET_BASE};
 use spinneret_sim::prelude::*;
 use spinneret_tb::bench::{Finish, Parameters, case};
@@ -119,13 +119,12 @@ impl<M: Model> Bench<M> {
         }
     }
 
-    /// The memory at whose turn an access is: told by bits 26, 20 and 22 of its address.
+    /// The memory at whose turn an access is: told by bits 26, 20, and as many as clusters need from 22 on.
     fn place(&self, line: u64) -> usize {
-        let bit = |number: u32| (line << 6 >> number & 1) as usize;
-        match bit(26) {
-            1 => bit(20),
-            _ if self.memories.len() == 3 => 2,
-            _ => 2 + bit(22),
+        let bits = |number: u32, count: usize| (line << 6 >> number) as usize % count;
+        match bits(26, 2) {
+            1 => bits(20, 2),
+            _ => 2 + bits(22, self.memories.len() - 2),
         }
     }
 
@@ -291,11 +290,11 @@ impl<M: Model> Bench<M> {
     }
 }
 
-fn random_traffic<M: Model>(run: &mut TestRun) {
+fn random_traffic<M: Model>(run: &mut TestRun, clocks: usize) {
     let mut bench = Bench::<M>::new(run);
     let mut inputs = bench.nothing();
     let (mut reads, mut writes, mut failed) = (0, 0, 0);
-    for clock in 0..6000 {
+    for clock in 0..clocks {
         // Busy and idle times; an offer stays until it is accepted, with few exceptions.
         let busy = [0.9, 0.3, 0.05][clock / 100 % 3];
         inputs.hold = if clock % 7 == 0 {
@@ -338,9 +337,10 @@ fn random_traffic<M: Model>(run: &mut TestRun) {
 #[test]
 fn random_accesses_have_their_effect_in_order() {
     for seed in 1..=2 {
-        run_test(seed, random_traffic::<LineCrossbar>);
-        run_test(seed, random_traffic::<LineCrossbarSmall>);
+        run_test(seed, |run| random_traffic::<LineCrossbar>(run, 6000));
+        run_test(seed, |run| random_traffic::<LineCrossbarSmall>(run, 6000));
     }
+    run_test(3, |run| random_traffic::<LineCrossbarWide>(run, 1500));
 }
 
 #[test]

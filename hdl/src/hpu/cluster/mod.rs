@@ -59,6 +59,7 @@ use crate::entry::Variant;
 pub(crate) const SIMULATED: &[Variant] = &[
     crossbar::ENTRY.variant("line_crossbar", ""),
     crossbar::ENTRY.variant("line_crossbar_small", "readers=2 writers=3 clusters=1"),
+    crossbar::ENTRY.variant("line_crossbar_wide", "readers=12 writers=12 clusters=8"),
     line_memory::ENTRY.variant("line_memory_ultra", "lines=64"),
     line_memory::ENTRY.variant("line_memory_block", "lines=16 ultra=0"),
     bench::ENTRY.variant("line_slaves_bench", ""),
