@@ -25,7 +25,8 @@ use super::driver::CLUSTER;
 use super::hpu_port::CLUSTERS;
 use super::{
     ClusterDriver, ClusterL1, Command, ContextSettingIn, ContextShape, FarAccess, HpuPort, L1_LINE, L1Shape,
-    LineCopier, LinePortIn, LineRead, LineWrite, PIPELINES, PROGRAM_ADDR, THREAD, THREADS, TaskEnd, WORD,
+    LineCopier, LinePortIn, LineRead, LineWrite, PAIR, PIPELINES, PROGRAM_ADDR, THREAD, THREADS, TaskEnd,
+    WORD,
 };
 use crate::entry::{Entry, ParameterError};
 use crate::hpu::{HpuPipeline, HpuShape};
@@ -62,7 +63,7 @@ pub struct HpuCluster {
     /// The word.
     pub program_data: Wire<In, { WORD }>,
     /// Tasks.
-    pub task: FrameIn<{ WORD }>,
+    pub task: FrameIn<{ PAIR }>,
     /// Tasks that have ended.
     pub finished: StreamOut<{ TaskEnd::new().width }>,
     /// Budgets of contexts.
