@@ -46,6 +46,8 @@ struct Inputs {
     reads: Vec<Option<u64>>,
     writes: Vec<Option<Write>>,
     hold: bool,
+    /// Line of writer 0 while it offers nothing.
+    held: u64,
 }
 
 /// Readers and writers that were accepted.
@@ -116,6 +118,7 @@ impl<M: Model> Bench<M> {
             reads: vec![None; self.read_order[0].len()],
             writes: vec![None; self.write_order[0].len()],
             hold: false,
+            held: 0,
         }
     }
 
@@ -196,7 +199,7 @@ impl<M: Model> Bench<M> {
             sim.set(&format!("read_{number}_line"), line.unwrap_or(0));
         }
         for (number, write) in inputs.writes.iter().enumerate() {
-            let (line, strobes, data) = write.unwrap_or((0, u64::MAX, [0xee; 64]));
+            let (line, strobes, data) = write.unwrap_or((inputs.held, u64::MAX, [0xee; 64]));
             sim.set(&format!("write_{number}_valid"), write.is_some());
             sim.set(&format!("write_{number}_line"), line);
             sim.set(&format!("write_{number}_strobe"), strobes);
@@ -233,7 +236,8 @@ impl<M: Model> Bench<M> {
         for memory in 0..self.memories.len() {
             let mut order = self.write_order[memory].clone();
             let asks = |number: usize| {
-                let is_held = inputs.hold && memory < 2 && number != 0;
+                let named = inputs.writes[0].map_or(inputs.held, |(line, ..)| line);
+                let is_held = inputs.hold && memory < 2 && number != 0 && self.place(named) == memory;
                 !is_held && inputs.writes[number].is_some_and(|(line, ..)| self.place(line) == memory)
             };
             if let Some(number) = grant(&mut order, &asks) {
@@ -302,6 +306,9 @@ fn random_traffic<M: Model>(run: &mut TestRun, clocks: usize) {
         } else {
             inputs.hold
         };
+        if clock % 7 == 0 {
+            inputs.held = bench.random_line();
+        }
         for number in 0..inputs.reads.len() {
             if inputs.reads[number].is_none() && bench.rng.random_bool(busy) {
                 inputs.reads[number] = Some(bench.random_line());
@@ -385,10 +392,12 @@ fn while_memories_are_held_the_first_writer_alone_writes_them() {
             let line = bench.memories[memory].1 + 5;
             inputs.reads[3] = Some(line);
             inputs.writes[2] = Some((line, u64::MAX, [7; 64]));
-            inputs.hold = true;
+            (inputs.hold, inputs.held) = (true, line);
             let accepted = bench.clock(&inputs);
             let free = if memory < 2 { vec![] } else { vec![2] };
             assert_eq!((accepted.reads, accepted.writes), (vec![3], free));
+            inputs.held = bench.memories[1 - memory.min(1)].1;
+            assert_eq!(bench.clock(&inputs).writes, [2]);
             inputs.writes[0] = Some((line, u64::MAX, [8; 64]));
             assert!(memory > 1 || bench.clock(&inputs).writes == [0]);
             inputs.hold = false;
