@@ -12,7 +12,7 @@ module spinneret_hpu_cluster_2x16 (
     input  wire   [12:0] program_address, // Its number.
     input  wire   [31:0] program_data, // The word.
     // Tasks.
-    input  wire   [31:0] task_data,
+    input  wire   [63:0] task_data,
     input  wire          task_last,
     input  wire          task_valid,
     output logic         task_ready,
