@@ -70,7 +70,7 @@ use crate::stream::{FrameOut, StreamIn};
 use spinneret_verilog::prelude::*;
 
 /// The pair with the handler, which is one of three in a cell; those of the first scratchpad and of the host's memory. Pairs have
-/// the same number in a cell as in a task, but for those of handlers.
+/// the same number in a cell as in a task, except for those of handlers.
 const HANDLER_PAIR: u64 = pair_of(0) as u64;
 const HANDLER_PAIRS: u64 = 12;
 const SCRATCHPAD_PAIR: u64 = pair_of(6) as u64;
