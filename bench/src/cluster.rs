@@ -2,6 +2,7 @@
 
 use crate::harness::{Cell, HEADERS, Sheet, program, settle, start};
 use crate::nic::WAITING;
+use crate::pass::passed;
 use crate::transfer::{Transfer, transfer};
 use anyhow::{Context as _, Result, ensure};
 use clap::Args;
@@ -45,6 +46,8 @@ const ANSWERED: [(usize, f64); 2] = [(2, 40.0), (8, 99.0)];
 const FULL_LOAD: &str = "udp,size=60..1500";
 /// Requests one by one before the one that is measured.
 const WARM: u32 = 4;
+/// Least packets of 64 bytes in millions a second that handlers pass to the host, with packets that match no rule between them.
+const PASSED: f64 = 6.0;
 
 /// A handler that answers, its traffic, and bars.
 struct Ping {
@@ -201,18 +204,36 @@ pub(crate) fn run(arguments: &Arguments, bars: &mut Bars) -> Result<Value> {
         );
         loads.push(json!({ "hpus": hpus, "packets": arguments.packets, "answered_percent": answered }));
     }
+    let pass = passed(arguments.clocks, config(PINGS[0].clusters))?;
+    let mpps = pass.passed as f64 / us(arguments.clocks);
+    hold(
+        "spin_pass, 64 B between others, million/s".into(),
+        format!(">= {PASSED}"),
+        mpps,
+        mpps >= PASSED,
+    );
+    let [sent, came] = pass.others;
+    let share = came as f64 / sent as f64 * 100.0;
+    hold(
+        "packets of no rule beside it that reach the host, %".into(),
+        "100".into(),
+        share,
+        sent == came,
+    );
     println!("{kept}");
     say(format_args!(
         "Simulated clock by clock as RTL: application and clusters of eight HPUs, both at 250 MHz, which no board has \
          shown yet. HER to handler: until the handler's first access to its task. Handler: from the read of its address to \
          its end, one packet alone. Reply: from the last beat of the request to that of the reply. Full load: frames back to \
          back, {} clocks. slmp: a message of {} bytes without UDP checksums, with a window of {} and {} segments. All lengths: {} \
-         packets of 60 to 1500 bytes, back to back.",
-        arguments.clocks, arguments.message, SLMP[0].1, SLMP[1].1, arguments.packets
+         packets of 60 to 1500 bytes, back to back. spin_pass: packets of 64 bytes in turn with 1500 bytes that match no rule, back to \
+         back; the receive path was held in {} clocks.",
+        arguments.clocks, arguments.message, SLMP[0].1, SLMP[1].1, arguments.packets, pass.held
     ));
     Ok(json!({
         "machine": machine(), "clocks": arguments.clocks, "pings": rows,
-        "slmp": messages, "full_load": loads
+        "slmp": messages, "full_load": loads,
+        "pass": { "mpps": mpps, "others_sent": sent, "others_came": came, "held_clocks": pass.held }
     }))
 }
 

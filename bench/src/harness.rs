@@ -215,8 +215,16 @@ pub(crate) fn program(name: &str, config: &NicConfig) -> Result<Program> {
 /// # Errors
 /// If they cannot be built or started.
 pub(crate) fn start(name: &str, config: NicConfig) -> Result<Nic> {
-    let program = program(name, &config)?;
-    let rules = RuleFile::read(&example(name)?.join("rules.toml"), &MatcherParams::BOARD)?;
+    start_in(&example(name)?, config)
+}
+
+/// The same with handlers and rules of a folder.
+///
+/// # Errors
+/// As [`start`].
+pub(crate) fn start_in(folder: &Path, config: NicConfig) -> Result<Nic> {
+    let program = Program::open(&run::program(folder, config.cluster.clusters)?)?;
+    let rules = RuleFile::read(&folder.join("rules.toml"), &MatcherParams::BOARD)?;
     Ok(spinneret_nic::start(config, &program, &rules.rulesets, None)?)
 }
 

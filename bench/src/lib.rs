@@ -15,6 +15,7 @@ mod harness;
 mod laptop;
 mod mpi;
 mod nic;
+mod pass;
 mod pci;
 mod rpc;
 mod serve;

@@ -139,9 +139,30 @@ static inline void lock_record(record_t *record, uint32_t hpu) { lock_flags(reco
 
 static inline void unlock_record(record_t *record, uint32_t hpu) { unlock_flags(record->wants, hpu); }
 
+/*
+ * Writes an id to a word: whether this HPU is the first one that does. HPUs of spinneret's own need no flags for it, and so
+ * none that are up before anything was written to L1.
+ */
+static inline bool is_first(volatile uint32_t *word, uint32_t id, volatile uint32_t *wants, uint32_t own) {
+    if (spin_is_own_hpu()) {
+        return amo_swap(word, id) != id;
+    }
+    lock_flags(wants, own);
+    bool is_first = *word != id;
+    *word = id;
+    unlock_flags(wants, own);
+    return is_first;
+}
+
 /* Sets a segment's bit, and counts it if it is the first time. */
 static inline void set_bit(record_t *record, uint32_t hpu, uint32_t index) {
     uint32_t word = index / 32, bit = 1u << index % 32;
+    if (spin_is_own_hpu()) {
+        if ((amo_or(&record->bits[word], bit) & bit) == 0) {
+            amo_add((volatile int32_t *)&record->count, 1);
+        }
+        return;
+    }
     lock_record(record, hpu);
     uint32_t before = record->bits[word];
     if ((before & bit) == 0) {
@@ -188,18 +209,8 @@ static __attribute__((noinline)) bool is_whole(const task_t *task, uint32_t slot
 static inline bool claim(const task_t *task, uint32_t slot, uint32_t id) {
     uint32_t cluster = rt_cluster_id(), hpu = rt_core_id();
     record_t *own = record_of(task, cluster, slot), *first = record_of(task, 0, slot);
-    lock_record(own, hpu);
-    bool is_mine = own->claimed != id;
-    own->claimed = id;
-    unlock_record(own, hpu);
-    if (!is_mine || first == NULL) {
-        return false;
-    }
-    lock_flags(first->claims, cluster);
-    is_mine = first->completed != id;
-    first->completed = id;
-    unlock_flags(first->claims, cluster);
-    return is_mine;
+    return is_first(&own->claimed, id, own->wants, hpu) && first != NULL &&
+           is_first(&first->completed, id, first->claims, cluster);
 }
 
 /* Keeps that a message is complete. L1 may hold anything at first. */
@@ -272,11 +283,7 @@ static __attribute__((noinline, cold)) awaited_t prepare(record_t *record, struc
     if (id == 0 || request->id != id) {
         return NOBODY;
     }
-    lock_record(record, hpu);
-    bool is_mine = record->lock != id;
-    record->lock = id;
-    unlock_record(record, hpu);
-    if (!is_mine) {
+    if (!is_first(&record->lock, id, record->wants, hpu)) {
         for (uint32_t look = 0; look < LOOKS; ++look) {
             if (record->id == id) {
                 return READY;

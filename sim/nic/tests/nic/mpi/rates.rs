@@ -12,6 +12,7 @@ use spinneret_nic::mpi::{
     Alone, Exchange, HostAccesses, HostLatencies, Multiplication, Overlapped, PaperType, Trial, blocks,
     overlap,
 };
+use spinneret_nic::nic::{Backend, NicConfig};
 use std::time::Duration;
 
 /// Elements of a message, if more than one is asked for.
@@ -59,6 +60,18 @@ fn sixteen_messages_one_segment_of_each_at_a_time() {
     }
     let (simple, complex) = (simple.gbps(), complex.gbps());
     assert!(simple >= 10.0 && complex >= 8.0, "{simple} and {complex} Gb/s");
+}
+
+/// Memory of the hardware holds anything after power-up, flags of HPUs that never took them as well. A handler that waited for
+/// one would let senders repeat their segments.
+#[test]
+fn messages_on_hardware_whose_memory_was_never_written() {
+    let how = Exchange {
+        nic: NicConfig::with(Backend::Rtl),
+        ..Exchange::of(vec![Layout::contiguous(20 * 1462); 4])
+    };
+    let done = measure("own clusters", &Exchange { window: 1, ..how });
+    assert_eq!(done.duplicates, 0);
 }
 
 #[test]
