@@ -418,7 +418,7 @@ fn the_task_of_an_hpu_that_is_reset_ends_and_fails() {
         begin(bench, 2);
         bench.delay = 300;
         word(bench.access(2, Access::load(register::ISSUE)));
-        // What it wants to start is dropped.
+        // The copy that it wants to start is dropped.
         bench.access(2, Access::store(dma::BYTES, 64).of_dma());
         bench.offer(2, Access::load(dma::START).of_dma());
         bench.run(7);

@@ -319,7 +319,7 @@ impl<M: Model> Bench<M> {
         (self.giving, self.fault, self.finished_stalled) = (None, None, false);
     }
 
-    /// Reports that an HPU was reset: its task ends and fails, and its offer is gone.
+    /// Reports that an HPU was reset: its task ends and fails, and its offer is dropped.
     pub fn reset_hpu(&mut self, hpu: usize) {
         self.traps.push((hpu, WAS_RESET));
         let hpu = &mut self.hpus[hpu];

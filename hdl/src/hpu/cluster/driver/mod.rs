@@ -33,7 +33,7 @@
 //! - **End:** a task is done when the commands and copies of its HPU are: then `finished` gives its origin, the clocks since it was given, and whether it
 //!   failed or was stopped; its slot is free.
 //! - **Reset of an HPU:** a trap with cause [`WAS_RESET`] drops, as any trap, what the HPU wants to start; its task ends and fails, and
-//!   it waits for none until it reads register 0 again. What it has started goes on.
+//!   it waits for none until it reads register 0 again. Its commands and copies go on.
 //! - **Watchdog:** an HPU that holds a task for more clocks than the budget of its context (0: no limit) is stopped once, until it traps with the cause
 //!   of a stop, or ends. A reset keeps budgets, and after power-up they are
 //!   [`HANDLER_CLOCKS`](spinneret_regmap::pspin::HANDLER_CLOCKS).
