@@ -80,7 +80,7 @@ module spinneret_cluster_driver (
     output logic   [2:0] fault_hpu,
     output logic  [31:0] fault_cause,
     output logic         idle = 1'b1, // No task, command or copy is inside.
-    output logic         asked // Every HPU has read register 0 since reset.
+    output logic         asked // Every HPU has read register 0 since its reset.
 );
 
     logic [2:0] turn = 3'd0; // The HPU that is checked.
@@ -121,6 +121,7 @@ module spinneret_cluster_driver (
     logic [2:0] accesses_offer_1_hpu;
     logic accesses_offer_1_is_dma;
     logic accesses_offer_1_is_user;
+    logic [7:0] tasks_resets;
     logic [7:0] tasks_held;
     logic [7:0] tasks_idle;
     logic [7:0] tasks_ended;
@@ -164,6 +165,8 @@ module spinneret_cluster_driver (
         trap_0_thread) & {4{trap_0_valid && trap_0_valid}}};
     assign watchdog_trapped = {(4'd1 << trap_1_thread) & {4{trap_1_valid && trap_1_cause == 5'h18}}, (4'd1 <<
         trap_0_thread) & {4{trap_0_valid && trap_0_cause == 5'h18}}};
+    assign tasks_resets = {(4'd1 << trap_1_thread) & {4{trap_1_valid && trap_1_cause == 5'd0}}, (4'd1 <<
+        trap_0_thread) & {4{trap_0_valid && trap_0_cause == 5'd0}}};
     assign tasks_origin = slots_origin_0;
 
     always_ff @(posedge clk) begin
@@ -288,6 +291,7 @@ module spinneret_cluster_driver (
         .access_is_write(accesses_m_is_write),
         .access_data(accesses_m_data),
         .asks(accesses_asks),
+        .resets(tasks_resets),
         .busy(registers_busy),
         .held(tasks_held),
         .idle(tasks_idle),

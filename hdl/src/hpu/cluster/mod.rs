@@ -2,6 +2,7 @@
 
 pub(crate) mod bench;
 pub(crate) mod complex;
+pub(crate) mod complex_bench;
 pub(crate) mod context_registers;
 mod copier;
 pub(crate) mod crossbar;
@@ -23,6 +24,7 @@ mod word_server;
 
 pub use bench::LineSlavesBench;
 pub use complex::{ComplexShape, HpuComplex};
+pub use complex_bench::ComplexBench;
 pub use context_registers::ContextRegisters;
 pub(crate) use copier::ENTRY as COPIER;
 pub use copier::{LONGEST, LineCopier, LineStore};
@@ -79,4 +81,5 @@ pub(crate) const SIMULATED: &[Variant] = &[
     scheduler::SIMULATED[1],
     scheduler::SIMULATED[2],
     share_bench::ENTRY.variant("share_bench", ""),
+    complex_bench::ENTRY.variant("complex_bench", ""),
 ];

@@ -10,6 +10,7 @@ pub use hpu::{Access, Done, Hpu, Words};
 use crate::bench::Finish;
 use hpu::Task;
 use spinneret_hdl::hpu::cluster::{TASK_PACKET, TASK_PAIRS, TASK_SOURCE, TaskOrigin};
+use spinneret_hdl::hpu::cluster::driver::WAS_RESET;
 use spinneret_regmap::pspin::{HANDLER_BASE, HANDLER_CLOCKS, L1_PACKET_BYTES, SHARED_BYTES};
 use spinneret_sim::prelude::*;
 use std::collections::VecDeque;
@@ -327,6 +328,18 @@ impl<M: Model> Bench<M> {
         self.traps.clear();
         self.stalled.clear();
         (self.giving, self.fault, self.finished_stalled) = (None, None, false);
+    }
+
+    /// Reports that an HPU was reset: its task ends and fails, and its offer is dropped.
+    pub fn reset_hpu(&mut self, hpu: usize) {
+        self.traps.push((hpu, WAS_RESET));
+        let hpu = &mut self.hpus[hpu];
+        (hpu.offer, hpu.asks) = (None, false);
+        hpu.ended = hpu
+            .task
+            .take()
+            .map(|task| Task { failed: true, ..task })
+            .or(hpu.ended);
     }
 
     /// Makes an access, and waits until it is done.

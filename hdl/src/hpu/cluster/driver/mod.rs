@@ -32,6 +32,8 @@
 //! - **Starts** of commands and copies take turns: one at a time is gathered, checked, and accepted with an offer of its HPU; a trap of the HPU drops it.
 //! - **End:** a task is done when the commands and copies of its HPU are: then `finished` gives its origin, the clocks since it was given, and whether it
 //!   failed or was stopped; its slot is free.
+//! - **Reset of an HPU:** a trap with cause [`WAS_RESET`] drops, as any trap, what the HPU wants to start; its task ends and fails, and
+//!   it waits for none until it reads register 0 again. Its commands and copies go on.
 //! - **Watchdog:** an HPU that holds a task for more clocks than the budget of its context (0: no limit) is stopped once, until it traps with the cause
 //!   of a stop, or ends. A reset keeps budgets, and after power-up they are
 //!   [`HANDLER_CLOCKS`](spinneret_regmap::pspin::HANDLER_CLOCKS).
@@ -148,7 +150,7 @@ pub struct ClusterDriver {
     pub fault: DriverFault,
     /// No task, command or copy is inside.
     pub idle: Wire<Out, bool>,
-    /// Every HPU has read register 0 since reset.
+    /// Every HPU has read register 0 since its reset.
     pub asked: Wire<Out, bool>,
     slots: TaskSlots,
     giver: TaskGiver,
@@ -193,6 +195,7 @@ fn update() {
 
     starts.trapped = trapped(&trap, |trap| trap.valid);
     watchdog.trapped = trapped(&trap, |trap| trap.cause == cause::STOPPED);
+    tasks.resets = trapped(&trap, |trap| trap.cause == WAS_RESET);
 
     tasks.asks = accesses.asks;
     tasks.turn = turn_after;
