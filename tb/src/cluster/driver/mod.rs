@@ -9,8 +9,8 @@ pub use hpu::{Access, Done, Hpu, Words};
 
 use crate::bench::Finish;
 use hpu::Task;
-use spinneret_hdl::hpu::cluster::{TASK_PACKET, TASK_PAIRS, TASK_SOURCE, TaskOrigin};
 use spinneret_hdl::hpu::cluster::driver::WAS_RESET;
+use spinneret_hdl::hpu::cluster::{TASK_PACKET, TASK_PAIRS, TASK_SOURCE, TaskOrigin};
 use spinneret_regmap::pspin::{HANDLER_BASE, HANDLER_CLOCKS, L1_PACKET_BYTES, SHARED_BYTES};
 use spinneret_sim::prelude::*;
 use std::collections::VecDeque;
