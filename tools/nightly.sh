@@ -14,7 +14,7 @@ tests() {
 proofs() { ./dev prove; }
 soaks() {
     local name
-    for name in match ingress egress hostdma regs app; do ./dev soak "$name" || return 1; done
+    for name in match ingress egress hostdma regs app cluster; do ./dev soak "$name" || return 1; done
     ./dev soak hpu --count 100000000 --seed "$SPINNERET_SEED" || return 1
     ./dev soak verilog --seed "$SPINNERET_SEED"
 }

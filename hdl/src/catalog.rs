@@ -90,6 +90,7 @@ const ENTRIES: &[Entry] = &[
     hpu::cluster::program_writer::ENTRY,
     hpu::cluster::context_registers::ENTRY,
     hpu::cluster::share_bench::ENTRY,
+    hpu::cluster::complex_bench::ENTRY,
     hpu::cluster::slaves::WRITER,
     hpu::cluster::slaves::READER,
     hpu::cluster::bench::ENTRY,

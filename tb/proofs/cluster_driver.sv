@@ -12,8 +12,8 @@ module cluster_driver_proof (
     input wire rst,
     input wire ready_valid,
     input wire [4:0] ready_slot,
-    input wire [31:0] word_0,
-    input wire [31:0] word_1,
+    input wire [31:0] word,
+    input wire [63:0] pair,
     input wire [31:0] gathered,
     input wire [19:0] origin_0,
     input wire [19:0] origin_1,
@@ -44,8 +44,8 @@ module cluster_driver_proof (
     (* drives = "dut.slots_m_valid" *) wire cut_ready_valid;
     (* drives = "dut.slots_m_data" *) wire [4:0] cut_ready_slot;
     (* drives = "dut.slots_is_there" *) wire cut_is_there;
-    (* drives = "dut.slots_word_0" *) wire [31:0] cut_word_0;
-    (* drives = "dut.slots_word_1" *) wire [31:0] cut_word_1;
+    (* drives = "dut.slots_word" *) wire [31:0] cut_word;
+    (* drives = "dut.slots_pair" *) wire [63:0] cut_pair;
     (* drives = "dut.slots_origin_0" *) wire [19:0] cut_origin_0;
     (* drives = "dut.slots_origin_1" *) wire [19:0] cut_origin_1;
     (* drives = "dut.slots_copy_valid" *) wire cut_packet_valid;
@@ -56,8 +56,8 @@ module cluster_driver_proof (
     assign cut_ready_valid = ready_valid;
     assign cut_ready_slot = ready_slot;
     assign cut_is_there = packet_there;
-    assign cut_word_0 = word_0;
-    assign cut_word_1 = word_1;
+    assign cut_word = word;
+    assign cut_pair = pair;
     assign cut_origin_0 = origin_0;
     assign cut_origin_1 = origin_1;
     assign cut_packet_valid = packet_valid;
@@ -82,7 +82,7 @@ module cluster_driver_proof (
 
     cluster_driver dut (
         .clk(clk), .rst(rst), .cluster(4'd0), .budget_write(1'b0), .budget_context(2'd0), .budget_value(32'd0),
-        .task_data(32'd0), .task_last(1'b0), .task_valid(1'b0),
+        .task_data(64'd0), .task_last(1'b0), .task_valid(1'b0),
         .finished_data(finished_data), .finished_valid(finished_valid), .finished_ready(finished_ready),
         .s_0_valid(valid[0]), .s_0_hpu(hpu_0), .s_0_is_dma(is_dma[0]), .s_0_offset(offset_0),
         .s_0_is_write(is_write[0]), .s_0_data(data_0), .s_0_is_user(is_user[0]), .s_0_ready(ready[0]),

@@ -101,7 +101,7 @@ module line_crossbar_proof (
     wire own_ready = read_valid[reader] && read_ready[reader];
     wire [7:0] own_data = byte_of(reader == 0 ? data_0 : reader == 1 ? data_1 : data_2);
     wire [1:0] own_turn = turn_of(own_store);
-    wire is_held = hold && writer != 0 && !own_turn[1];
+    wire is_held = hold && writer != 0 && !own_turn[1] && own_turn == turn_of(write_0_line);
 
     reg [1:0] came = 2'd0;
     reg [13:0] line_1, line_2;

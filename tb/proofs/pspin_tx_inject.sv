@@ -4,6 +4,9 @@
 //
 // The solver chooses one beat of each stream and one completion when they are taken, and the proof follows each to
 // the output. Nothing is assumed of the environment but the stream rules of both frame inputs.
+//
+// PspinRxInject is the same without completions, and changes no frame. There, passed frames have three beats at most, and the
+// proof counts how many of them delay an unmatched frame.
 `default_nettype none
 
 // One stream of frames through the block: the watched beat comes out as it should, in its order.
@@ -76,6 +79,24 @@ module pspin_tx_inject_proof (
     wire [2:0] cpl_out;
     wire [31:0] count_ours, count_conflict;
 
+`ifdef HARNESS_PSPIN_TX_INJECT
+    assign {cpl_ready, cpl_out_valid, cpl_out, count_ours, count_conflict} = 69'd0;
+    wire [14:0] ours_out = {ours_last, ours};
+    pspin_rx_inject dut (
+        .clk(clk), .rstn(rstn),
+        .s_axis_nic_rx_tdata(host[7:0]), .s_axis_nic_rx_tkeep(host[8]), .s_axis_nic_rx_tvalid(host_valid),
+        .s_axis_nic_rx_tready(host_ready), .s_axis_nic_rx_tlast(host_last), .s_axis_nic_rx_tid(host[9]),
+        .s_axis_nic_rx_tdest(host[10]), .s_axis_nic_rx_tuser(host[13:11]),
+        .s_axis_pspin_rx_tdata(ours[7:0]), .s_axis_pspin_rx_tkeep(ours[8]), .s_axis_pspin_rx_tvalid(ours_valid),
+        .s_axis_pspin_rx_tready(ours_ready), .s_axis_pspin_rx_tlast(ours_last), .s_axis_pspin_rx_tid(ours[9]),
+        .s_axis_pspin_rx_tdest(ours[10]), .s_axis_pspin_rx_tuser(ours[13:11]),
+        .m_axis_nic_rx_tdata(m[7:0]), .m_axis_nic_rx_tkeep(m[8]), .m_axis_nic_rx_tvalid(m_valid),
+        .m_axis_nic_rx_tready(m_ready), .m_axis_nic_rx_tlast(m_last), .m_axis_nic_rx_tid(m[9]),
+        .m_axis_nic_rx_tdest(m[10]), .m_axis_nic_rx_tuser(m[13:11])
+    );
+`else
+    // Tag {0, as it came}, no error.
+    wire [14:0] ours_out = {ours_last, 1'b0, ours[12], 1'b0, ours[10:0]};
     pspin_tx_inject dut (
         .clk(clk), .rstn(rstn),
         .s_axis_nic_tx_tdata(host[7:0]), .s_axis_nic_tx_tkeep(host[8]), .s_axis_nic_tx_tvalid(host_valid),
@@ -93,6 +114,7 @@ module pspin_tx_inject_proof (
         .m_axis_tx_cpl_ready(cpl_out_ready),
         .tx_cpl_ours_o(count_ours), .tx_host_tag_conflict_o(count_conflict)
     );
+`endif
 
     stream_environment #(.WIDTH(15)) host_rules (
         .clk(clk), .rst(rst), .valid(host_valid), .ready(host_ready), .payload({host_last, host})
@@ -124,10 +146,8 @@ module pspin_tx_inject_proof (
         .out_valid(m_valid && !source), .out({m_last, m}), .watch(watch[0]), .inside(host_inside),
         .watching(host_watching), .ahead(host_ahead), .watched(host_watched)
     );
-    // Tag {0, as it came}, no error.
     tx_stream_rules ours_stream (
-        .clk(clk), .rst(rst), .push(ours_push), .beat({ours_last, 1'b0, ours[12], 1'b0, ours[10:0]}),
-        .pop(pop && source), .out_valid(m_valid && source), .out({m_last, m}), .watch(watch[1]),
+        .clk(clk), .rst(rst), .push(ours_push), .beat(ours_out), .pop(pop && source), .out_valid(m_valid && source), .out({m_last, m}), .watch(watch[1]),
         .inside(ours_inside), .watching(ours_watching), .ahead(ours_ahead), .watched(ours_watched)
     );
 
@@ -157,7 +177,6 @@ module pspin_tx_inject_proof (
 
     always @* begin
         ready_is_a_register: assert (!after_reset || (!host_ready && !ours_ready && !cpl_ready));
-        comes_out_as_ours: assert (!m_valid || !source || (!m[13] && !m[11]));
         if (m_valid && out_within) frames_come_out_whole: assert (source == out_source);
         host_waits_for_one_frame: assert (host_passed <= 1);
         ours_wait_for_one_frame: assert (ours_passed <= 1);
@@ -166,6 +185,35 @@ module pspin_tx_inject_proof (
         host_is_next: cover (pop && m_last && !source && host_passed == 1);
         ends_a_frame_of_ours: cover (pop && m_last && out_within && source && host_passed == 0 && host_waits);
     end
+
+`ifdef HARNESS_PSPIN_TX_INJECT
+    // Beats of ours that have left of their frame, and that left while a frame of the host waited.
+    localparam LONGEST = 3;
+    reg [1:0] ours_left = 2'd0;
+    reg [2:0] delay = 3'd0;
+    always @(posedge clk) begin
+        if (pop && source) ours_left <= m_last ? 2'd0 : ours_left + 2'd1;
+        if (!host_waits || (m_valid && !source)) delay <= 3'd0;
+        else if (pop) delay <= delay + 3'd1;
+        if (rst) begin
+            ours_left <= 2'd0;
+            delay <= 3'd0;
+        end
+    end
+    always @* begin
+        assume (!m_valid || !source || m_last || ours_left < LONGEST - 1);
+        delays_the_host_by_one_frame: assert (delay <= LONGEST);
+        is_delayed: cover (m_valid && !source && delay == LONGEST);
+    end
+`ifndef CONTRACT_ONLY
+    always @* begin
+        counts_the_frame: assert ((ours_left != 0) == (out_within && out_source) && ours_left < LONGEST);
+        if (delay != 0) delay_is_of_one_frame:
+            assert ((m_valid && !source) || (out_within && out_source && delay <= ours_left));
+    end
+`endif
+`else
+    always @* comes_out_as_ours: assert (!m_valid || !source || (!m[13] && !m[11]));
 
     // Completions: those of the host, from input to output.
     wire cpl_push = cpl_valid && cpl_ready && cpl[2];
@@ -218,6 +266,7 @@ module pspin_tx_inject_proof (
         counts_conflicts: assert (count_conflict == expected_conflict);
         swallows_while_one_waits: cover (cpl_ours && cpl_inside == 1 && expected_ours == 1 && expected_conflict == 1);
     end
+`endif
 
 `ifndef CONTRACT_ONLY
     // How the registers inside go together; induction needs it.
@@ -228,16 +277,12 @@ module pspin_tx_inject_proof (
     (* internal = "dut.u_slices_1.spare_used" *) wire ours_held;
     (* internal = "dut.u_slices_1.ready" *) wire ours_slice_ready;
     (* internal = "dut.u_arbiter.within_frame" *) wire within;
-    (* internal = "dut.u_completions.spare" *) wire [2:0] cpl_spare;
-    (* internal = "dut.u_completions.spare_used" *) wire cpl_held;
-    (* internal = "dut.u_counters.happened" *) wire [1:0] happened;
 
     always @* begin
         host_has_its_place: assert (host_inside == host_held + (m_valid && !source));
         ours_has_its_place: assert (ours_inside == ours_held + (m_valid && source));
         host_slice: assert (host_slice_ready == (!host_held && !after_reset));
         ours_slice: assert (ours_slice_ready == (!ours_held && !after_reset));
-        if (ours_held) spare_is_as_ours: assert (!ours_spare[13] && !ours_spare[11]);
         if (host_watching && host_held && host_ahead == (m_valid && !source)) host_spare_is_the_watched:
             assert (host_spare == host_watched);
         if (ours_watching && ours_held && ours_ahead == (m_valid && source)) ours_spare_is_the_watched:
@@ -248,11 +293,20 @@ module pspin_tx_inject_proof (
         // Who waited while a frame of the other ended is at the output in the next clock.
         if (host_passed != 0) host_has_the_turn: assert (m_valid && !source && host_passed == 1);
         if (ours_passed != 0) ours_have_the_turn: assert (m_valid && source && ours_passed == 1);
+    end
+`ifndef HARNESS_PSPIN_TX_INJECT
+    (* internal = "dut.u_completions.spare" *) wire [2:0] cpl_spare;
+    (* internal = "dut.u_completions.spare_used" *) wire cpl_held;
+    (* internal = "dut.u_counters.happened" *) wire [1:0] happened;
+
+    always @* begin
+        if (ours_held) spare_is_as_ours: assert (!ours_spare[13] && !ours_spare[11]);
         cpl_spare_is_the_second: assert (cpl_held == (cpl_inside == 2));
         if (cpl_held) spare_is_of_the_host: assert (cpl_spare[2]);
         if (cpl_watching && cpl_ahead) cpl_spare_is_the_watched: assert (cpl_spare == cpl_watched);
         events: assert (happened == {happened_conflict, happened_ours});
     end
+`endif
 `endif
 endmodule
 

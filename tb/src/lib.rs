@@ -4,6 +4,7 @@ pub mod app;
 pub mod bar;
 pub mod bench;
 pub mod cluster;
+pub mod complex;
 pub mod egress;
 pub mod handlers;
 pub mod her_gen;

@@ -11,6 +11,7 @@
 
 use spinneret_hdl::app::corundum::{CLUSTER, ClusterClock, Generation, Shell};
 use spinneret_hdl::app::{AppOptions, Cluster, TOP as BLOCK, sources};
+use spinneret_hdl::hpu::cluster::{TASK_PAIR, TASK_PAIRS, TASK_SOURCE};
 use spinneret_verilog::PortDirection;
 use std::fmt::Write as _;
 use std::fs;
@@ -342,16 +343,15 @@ fn probes(clusters: usize) -> Vec<TopPort> {
                 format!("{driver}.giver_given_{name}"),
             );
         }
-        add(
-            "given_handler",
-            32,
-            format!("{driver}.u_slots.u_words.memory[{{{slot}, 5'd0}}]"),
-        );
-        add(
-            "given_packet",
-            32,
-            format!("{driver}.u_slots.u_words.memory[{{{slot}, 5'd17}}]"),
-        );
+        for (name, word) in [("given_handler", 0), ("given_packet", TASK_SOURCE)] {
+            let pair = TASK_PAIRS.iter().position(|pair| pair[0] == word);
+            let pair = pair.expect("it is the first word of a pair");
+            add(
+                name,
+                32,
+                format!("{driver}.u_slots.u_pairs.memory[{{{slot}, {TASK_PAIR}'d{pair}}}][31:0]"),
+            );
+        }
         for (name, width) in [
             ("valid", 1),
             ("hpu", 3),

@@ -10,7 +10,7 @@ use spinneret_sim::seed::Seed;
 use spinneret_tb::bench::{Finish, Parameters};
 use spinneret_tb::ip_frames::random_ip_frame;
 use spinneret_tb::pkt_match::{Counts, MatchBench, Pauses, random_frame};
-use spinneret_tb::{app, egress, hostdma, hpu, ingress, regs};
+use spinneret_tb::{app, complex, egress, hostdma, hpu, ingress, regs};
 use std::ops::AddAssign;
 use std::panic::{self, AssertUnwindSafe};
 use std::process::ExitCode;
@@ -22,8 +22,8 @@ use std::time::Instant;
 struct Arguments {
     /// The block to test.
     name: Soak,
-    /// Number of packets, frames, transfers, accesses or instructions [default: a million; of the application block, which is
-    /// much larger, twenty thousand].
+    /// Number of packets, frames, transfers, accesses or instructions [default: a million; of the application block and the
+    /// clusters, which are much larger, twenty thousand].
     #[arg(long, visible_alias = "packets")]
     count: Option<u64>,
     /// Seed of the traffic [default: a new one, which is printed].
@@ -50,6 +50,8 @@ enum Soak {
     App,
     /// The handler processor, in lockstep with the simulator.
     Hpu,
+    /// Two clusters as a whole, with malicious handlers and resets of HPUs or of everything.
+    Cluster,
 }
 
 impl Soak {
@@ -60,6 +62,7 @@ impl Soak {
             Self::Hostdma => "transfers",
             Self::Regs => "accesses",
             Self::App => "packets and frames",
+            Self::Cluster => "packets",
             Self::Hpu => "instructions",
         }
     }
@@ -67,7 +70,7 @@ impl Soak {
     /// Returns the default count.
     fn count(self) -> u64 {
         match self {
-            Self::App => 20_000,
+            Self::App | Self::Cluster => 20_000,
             _ => 1_000_000,
         }
     }
@@ -101,6 +104,7 @@ fn work() -> Result<()> {
         Soak::Regs => regs(rounds),
         Soak::App => app(rounds),
         Soak::Hpu => processor(rounds),
+        Soak::Cluster => cluster(rounds),
     }
 }
 
@@ -260,6 +264,28 @@ fn app(rounds: Rounds) -> Result<()> {
         ("of those: dropped and counted", totals.dropped),
         ("frames of the cluster on the wire", totals.frames),
         ("resets of the cluster in full traffic", totals.resets),
+    ]);
+    Ok(())
+}
+
+/// Two clusters, 1000 packets a round, without resets, with resets of HPUs, and with one of everything in turn.
+fn cluster(rounds: Rounds) -> Result<()> {
+    let totals: complex::Totals = rounds.run(1000, |seed, round, packets| {
+        let resets = complex::Resets::ALL[(round % 3) as usize];
+        complex::run_round(simulation(seed), packets, resets)
+    })?;
+    println!(
+        "{} packets in {} clocks, each with one feedback; no handler reached what it does not own:",
+        totals.packets, totals.clocks
+    );
+    print([
+        ("handlers that ended", totals.handlers),
+        ("of those: failed", totals.failed),
+        ("of those: stopped", totals.stopped),
+        ("packets that were sent", totals.sent),
+        ("bursts to and from the host", totals.bursts),
+        ("resets in full traffic", totals.resets),
+        ("HPUs that began again", totals.restarts),
     ]);
     Ok(())
 }

@@ -410,3 +410,48 @@ fn a_reset_forgets_what_is_inside() {
         }
     });
 }
+
+#[test]
+fn the_task_of_an_hpu_that_is_reset_ends_and_fails() {
+    check(|bench| {
+        bench.push(plain(1));
+        begin(bench, 2);
+        bench.delay = 300;
+        word(bench.access(2, Access::load(register::ISSUE)));
+        // The copy that it wants to start is dropped.
+        bench.access(2, Access::store(dma::BYTES, 64).of_dma());
+        bench.offer(2, Access::load(dma::START).of_dma());
+        bench.run(7);
+        bench.reset_hpu(2);
+        let copies = bench.seen.copies;
+        bench.run(100);
+        assert_eq!((bench.seen.copies, bench.get("asked")), (copies, 0));
+        // The command goes on, and the task is done after it.
+        bench.until(|bench| bench.hpus[2].is_done());
+        assert_eq!(bench.seen.failed, 1);
+        // It waits for no task until it asks again.
+        bench.push(plain(2));
+        bench.run(100);
+        assert!(!bench.hpus[2].has_task());
+        begin(bench, 2);
+        assert_eq!(bench.hpus[2].words()[21], 2);
+        end(bench, 2);
+        bench.run(3);
+    });
+}
+
+#[test]
+fn an_hpu_that_is_reset_while_it_waits_gets_no_task() {
+    check(|bench| {
+        bench.offer(5, Access::load(0));
+        bench.run(20);
+        bench.reset_hpu(5);
+        bench.run(3);
+        bench.push(plain(1));
+        bench.run(100);
+        assert!(!bench.hpus[5].has_task());
+        begin(bench, 5);
+        end(bench, 5);
+        bench.run(3);
+    });
+}

@@ -1,6 +1,6 @@
 //! `line_crossbar` against its contract in plain Rust, clock by clock, and `line_memory`.
 
-use spinneret_models::{LineCrossbar, LineCrossbarSmall, LineMemoryBlock, LineMemoryUltra};
+use spinneret_models::{LineCrossbar, LineCrossbarSmall, LineCrossbarWide, LineMemoryBlock, LineMemoryUltra};
 use spinneret_regmap::pspin::{HANDLER_BASE, L1_BASE, L1_STRIDE, PACKET_BASE};
 use spinneret_sim::prelude::*;
 use spinneret_tb::bench::{Finish, Parameters, case};
@@ -46,6 +46,8 @@ struct Inputs {
     reads: Vec<Option<u64>>,
     writes: Vec<Option<Write>>,
     hold: bool,
+    /// Line of writer 0 while it offers nothing.
+    held: u64,
 }
 
 /// Readers and writers that were accepted.
@@ -116,16 +118,16 @@ impl<M: Model> Bench<M> {
             reads: vec![None; self.read_order[0].len()],
             writes: vec![None; self.write_order[0].len()],
             hold: false,
+            held: 0,
         }
     }
 
-    /// The memory at whose turn an access is: told by bits 26, 20 and 22 of its address.
+    /// The memory at whose turn an access is: told by bits 26, 20, and as many as clusters need from 22 on.
     fn place(&self, line: u64) -> usize {
-        let bit = |number: u32| (line << 6 >> number & 1) as usize;
-        match bit(26) {
-            1 => bit(20),
-            _ if self.memories.len() == 3 => 2,
-            _ => 2 + bit(22),
+        let bits = |number: u32, count: usize| (line << 6 >> number) as usize % count;
+        match bits(26, 2) {
+            1 => bits(20, 2),
+            _ => 2 + bits(22, self.memories.len() - 2),
         }
     }
 
@@ -197,7 +199,7 @@ impl<M: Model> Bench<M> {
             sim.set(&format!("read_{number}_line"), line.unwrap_or(0));
         }
         for (number, write) in inputs.writes.iter().enumerate() {
-            let (line, strobes, data) = write.unwrap_or((0, u64::MAX, [0xee; 64]));
+            let (line, strobes, data) = write.unwrap_or((inputs.held, u64::MAX, [0xee; 64]));
             sim.set(&format!("write_{number}_valid"), write.is_some());
             sim.set(&format!("write_{number}_line"), line);
             sim.set(&format!("write_{number}_strobe"), strobes);
@@ -234,7 +236,8 @@ impl<M: Model> Bench<M> {
         for memory in 0..self.memories.len() {
             let mut order = self.write_order[memory].clone();
             let asks = |number: usize| {
-                let is_held = inputs.hold && memory < 2 && number != 0;
+                let named = inputs.writes[0].map_or(inputs.held, |(line, ..)| line);
+                let is_held = inputs.hold && memory < 2 && number != 0 && self.place(named) == memory;
                 !is_held && inputs.writes[number].is_some_and(|(line, ..)| self.place(line) == memory)
             };
             if let Some(number) = grant(&mut order, &asks) {
@@ -291,11 +294,11 @@ impl<M: Model> Bench<M> {
     }
 }
 
-fn random_traffic<M: Model>(run: &mut TestRun) {
+fn random_traffic<M: Model>(run: &mut TestRun, clocks: usize) {
     let mut bench = Bench::<M>::new(run);
     let mut inputs = bench.nothing();
     let (mut reads, mut writes, mut failed) = (0, 0, 0);
-    for clock in 0..6000 {
+    for clock in 0..clocks {
         // Busy and idle times; an offer stays until it is accepted, with few exceptions.
         let busy = [0.9, 0.3, 0.05][clock / 100 % 3];
         inputs.hold = if clock % 7 == 0 {
@@ -303,6 +306,9 @@ fn random_traffic<M: Model>(run: &mut TestRun) {
         } else {
             inputs.hold
         };
+        if clock % 7 == 0 {
+            inputs.held = bench.random_line();
+        }
         for number in 0..inputs.reads.len() {
             if inputs.reads[number].is_none() && bench.rng.random_bool(busy) {
                 inputs.reads[number] = Some(bench.random_line());
@@ -338,9 +344,10 @@ fn random_traffic<M: Model>(run: &mut TestRun) {
 #[test]
 fn random_accesses_have_their_effect_in_order() {
     for seed in 1..=2 {
-        run_test(seed, random_traffic::<LineCrossbar>);
-        run_test(seed, random_traffic::<LineCrossbarSmall>);
+        run_test(seed, |run| random_traffic::<LineCrossbar>(run, 6000));
+        run_test(seed, |run| random_traffic::<LineCrossbarSmall>(run, 6000));
     }
+    run_test(3, |run| random_traffic::<LineCrossbarWide>(run, 1500));
 }
 
 #[test]
@@ -385,10 +392,12 @@ fn while_memories_are_held_the_first_writer_alone_writes_them() {
             let line = bench.memories[memory].1 + 5;
             inputs.reads[3] = Some(line);
             inputs.writes[2] = Some((line, u64::MAX, [7; 64]));
-            inputs.hold = true;
+            (inputs.hold, inputs.held) = (true, line);
             let accepted = bench.clock(&inputs);
             let free = if memory < 2 { vec![] } else { vec![2] };
             assert_eq!((accepted.reads, accepted.writes), (vec![3], free));
+            inputs.held = bench.memories[1 - memory.min(1)].1;
+            assert_eq!(bench.clock(&inputs).writes, [2]);
             inputs.writes[0] = Some((line, u64::MAX, [8; 64]));
             assert!(memory > 1 || bench.clock(&inputs).writes == [0]);
             inputs.hold = false;

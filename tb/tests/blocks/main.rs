@@ -9,6 +9,7 @@ mod context_registers;
 mod her_gen;
 mod host_copier;
 mod hpu;
+mod hpu_complex;
 mod hpu_handlers;
 mod hpu_memory;
 mod hpu_pipeline;

@@ -261,10 +261,10 @@ module pspin_wrap #(
     logic [3:0] message;
     logic signal_1 = 1'b0;
     logic signal_2 = 1'b0;
-    logic [31:0] scheduler_task_0_data;
+    logic [63:0] scheduler_task_0_data;
     logic scheduler_task_0_last;
     logic scheduler_task_0_valid;
-    logic [31:0] scheduler_task_1_data;
+    logic [63:0] scheduler_task_1_data;
     logic scheduler_task_1_last;
     logic scheduler_task_1_valid;
     logic scheduler_finished_0_ready;

@@ -12,7 +12,7 @@ module spinneret_cluster_driver (
     input  wire    [1:0] budget_context,
     input  wire   [31:0] budget_value,
     // Tasks.
-    input  wire   [31:0] task_data,
+    input  wire   [63:0] task_data,
     input  wire          task_last,
     input  wire          task_valid,
     output logic         task_ready,
@@ -80,13 +80,13 @@ module spinneret_cluster_driver (
     output logic   [2:0] fault_hpu,
     output logic  [31:0] fault_cause,
     output logic         idle = 1'b1, // No task, command or copy is inside.
-    output logic         asked // Every HPU has read register 0 since reset.
+    output logic         asked // Every HPU has read register 0 since its reset.
 );
 
     logic [2:0] turn = 3'd0; // The HPU that is checked.
     logic [2:0] turn_after;
-    logic [31:0] slots_word_0;
-    logic [31:0] slots_word_1;
+    logic [31:0] slots_word;
+    logic [63:0] slots_pair;
     logic [19:0] slots_origin_0;
     logic [19:0] slots_origin_1;
     logic [101:0] slots_copy_data;
@@ -96,7 +96,7 @@ module spinneret_cluster_driver (
     logic slots_is_there;
     logic [4:0] slots_load;
     logic giver_s_ready;
-    logic [9:0] giver_read;
+    logic [8:0] giver_read;
     logic giver_range_write;
     logic [2:0] giver_range_hpu;
     logic [2:0] giver_range_number;
@@ -121,6 +121,7 @@ module spinneret_cluster_driver (
     logic [2:0] accesses_offer_1_hpu;
     logic accesses_offer_1_is_dma;
     logic accesses_offer_1_is_user;
+    logic [7:0] tasks_resets;
     logic [7:0] tasks_held;
     logic [7:0] tasks_idle;
     logic [7:0] tasks_ended;
@@ -164,6 +165,8 @@ module spinneret_cluster_driver (
         trap_0_thread) & {4{trap_0_valid && trap_0_valid}}};
     assign watchdog_trapped = {(4'd1 << trap_1_thread) & {4{trap_1_valid && trap_1_cause == 5'h18}}, (4'd1 <<
         trap_0_thread) & {4{trap_0_valid && trap_0_cause == 5'h18}}};
+    assign tasks_resets = {(4'd1 << trap_1_thread) & {4{trap_1_valid && trap_1_cause == 5'd0}}, (4'd1 <<
+        trap_0_thread) & {4{trap_0_valid && trap_0_cause == 5'd0}}};
     assign tasks_origin = slots_origin_0;
 
     always_ff @(posedge clk) begin
@@ -184,10 +187,10 @@ module spinneret_cluster_driver (
         .s_last(task_last),
         .s_valid(task_valid),
         .s_ready(task_ready),
-        .read_0({tasks_access_slot, accesses_m_offset[6:2]}),
-        .read_1(giver_read),
-        .word_0(slots_word_0),
-        .word_1(slots_word_1),
+        .read_word({tasks_access_slot, accesses_m_offset[6:2]}),
+        .word(slots_word),
+        .read_pair(giver_read),
+        .pair(slots_pair),
         .origin_slot_0(tasks_origin_slot),
         .origin_slot_1(tasks_command_slot),
         .origin_0(slots_origin_0),
@@ -215,7 +218,7 @@ module spinneret_cluster_driver (
         .s_ready(giver_s_ready),
         .is_there(slots_is_there),
         .read(giver_read),
-        .word(slots_word_1),
+        .pair(slots_pair),
         .range_write(giver_range_write),
         .range_hpu(giver_range_hpu),
         .range_number(giver_range_number),
@@ -270,7 +273,7 @@ module spinneret_cluster_driver (
         .offer_1_hpu(accesses_offer_1_hpu),
         .offer_1_is_dma(accesses_offer_1_is_dma),
         .offer_1_is_user(accesses_offer_1_is_user),
-        .task_word(slots_word_0),
+        .task_word(slots_word),
         .other_word(registers_word)
     );
 
@@ -288,6 +291,7 @@ module spinneret_cluster_driver (
         .access_is_write(accesses_m_is_write),
         .access_data(accesses_m_data),
         .asks(accesses_asks),
+        .resets(tasks_resets),
         .busy(registers_busy),
         .held(tasks_held),
         .idle(tasks_idle),

@@ -168,7 +168,7 @@ module spinneret_context_shares_2x16x128x20x4 (
             ((weights_read_data == 4'hb) ? 16'h1745 : ((weights_read_data == 4'hc) ? 16'h1555 :
             ((weights_read_data == 4'hd) ? 16'h13b1 : ((weights_read_data == 4'he) ? 16'h1249 :
             ((weights_read_data == 4'hf) ? 16'h1111 : 16'hffff))))))))))))));
-        charged <= {1'b0, clocks} + 21'h20;
+        charged <= {1'b0, clocks} + 21'h1a;
         cost <= 27'(({16'd0, charged} * {21'd0, price}) >> 4'd10);
         began <= writes && begins;
         ended <= writes && ends;

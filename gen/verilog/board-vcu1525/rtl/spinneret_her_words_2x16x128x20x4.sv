@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 `default_nettype none
 
-// Takes HERs, and tells the engine of their packets. Words are written in about the order in which `TaskWords`(super::TaskWords)
+// Takes HERs, and tells the engine of their packets. Pairs are written in about the order in which `TaskWords`(super::TaskWords)
 // reads them, one a clock as well, so that a task may follow while they come.
 module spinneret_her_words_2x16x128x20x4 (
     input  wire         clk, // Clock.
@@ -43,9 +43,9 @@ module spinneret_her_words_2x16x128x20x4 (
     output logic        packet_has_completion,
     input  wire         packet_cell_valid,
     input  wire   [6:0] packet_cell,
-    output logic        writes = 1'b0, // A word is written.
-    output logic [11:0] address, // Cell and number of the word.
-    output logic [31:0] data // It.
+    output logic        writes = 1'b0, // A pair is written.
+    output logic [10:0] address, // Cell and number of the pair.
+    output logic [63:0] data // It.
 );
 
     logic [31:0] host_low;
@@ -54,45 +54,46 @@ module spinneret_her_words_2x16x128x20x4 (
     logic [6:0] own_cell;
     logic reads;
     logic is_taken;
-    logic [4:0] number;
+    logic [3:0] number;
+    logic [31:0] address_word;
+    logic [31:0] bytes;
     logic [9:0] low;
     logic [21:0] high;
-    logic [4:0] position = 5'd0; // The word that is read from the HER.
-    logic is_read = 1'b0; // All words were read, and the engine has the packet.
+    logic [3:0] position = 4'd0; // The pair that is read from the HER.
+    logic is_read = 1'b0; // All pairs were read, and the engine has the packet.
     logic is_told = 1'b0;
     logic [6:0] held_cell; // The packet's cell.
-    logic [31:0] word;
+    logic [63:0] pair;
     logic [21:0] base;
 
     assign host_low = her_meta_host_mem_addr[31:0];
     assign host_high = her_meta_host_mem_addr[63:32];
 
-    // Each word with its number in the cell.
+    // Each pair with its number in the cell.
     assign begins = !(|position);
     assign own_cell = begins ? packet_cell : held_cell;
     assign reads = her_valid && !is_read && (!begins || packet_cell_valid);
-    assign packet_valid = (is_read || position >= 5'hb) && !is_told;
+    assign packet_valid = (is_read || position >= 4'd1) && !is_told;
     assign is_taken = is_read && (is_told || packet_ready);
     assign her_ready = is_taken;
     assign packet_queue = her_msgid;
     assign packet_is_last = her_is_eom;
-    assign number = (position == 5'd1) ? 5'd5 : ((position == 5'd2) ? 5'h18 : ((position == 5'd3) ? 5'h19 :
-        ((position == 5'd4) ? 5'h1a : ((position == 5'd5) ? 5'h1b : ((position == 5'd6) ? 5'h1c : ((position
-        == 5'd7) ? 5'h1d : ((position == 5'd8) ? 5'd2 : ((position == 5'd9) ? 5'd3 : ((position == 5'ha) ?
-        5'd6 : ((position == 5'hb) ? 5'd7 : ((position == 5'hc) ? 5'd8 : ((position == 5'hd) ? 5'd9 :
-        ((position == 5'he) ? 5'ha : ((position == 5'hf) ? 5'hb : ((position == 5'h10) ? 5'hc : ((position ==
-        5'h11) ? 5'hd : ((position == 5'h12) ? 5'he : ((position == 5'h13) ? 5'hf : ((position == 5'h14) ?
-        5'h10 : ((position == 5'h15) ? 5'h14 : 5'h11))))))))))))))))))));
-    assign low = word[9:0];
-    assign high = word[31:10];
-    assign data = {high + base, low};
+    assign number = (position == 4'd1) ? 4'hd : ((position == 4'd2) ? 4'he : ((position == 4'd3) ? 4'd1 :
+        ((position == 4'd4) ? 4'd2 : ((position == 4'd5) ? 4'd3 : ((position == 4'd6) ? 4'd4 : ((position ==
+        4'd7) ? 4'd5 : ((position == 4'd8) ? 4'd6 : ((position == 4'd9) ? 4'd7 : ((position == 4'ha) ? 4'd8 :
+        4'hc)))))))));
+    assign address_word = pair[31:0];
+    assign bytes = pair[63:32];
+    assign low = address_word[9:0];
+    assign high = address_word[31:10];
+    assign data = {bytes, high + base, low};
 
     always_ff @(posedge clk) begin
         held_cell <= own_cell;
         if (reads) begin
-            position <= position + 5'd1;
-            if (position == 5'h15) begin
-                position <= 5'd0;
+            position <= position + 4'd1;
+            if (position == 4'ha) begin
+                position <= 4'd0;
                 is_read <= 1'b1;
             end
         end
@@ -106,19 +107,19 @@ module spinneret_her_words_2x16x128x20x4 (
         packet_has_header <= |her_meta_hh_addr;
         packet_has_payload <= |her_meta_ph_addr;
         packet_has_completion <= |her_meta_th_addr;
-        word <= 32'({her_size, her_meta_host_mem_size, host_low, host_high, her_meta_scratchpad_3_size,
-            her_meta_scratchpad_2_size, her_meta_scratchpad_1_size, her_meta_scratchpad_0_size,
-            her_meta_scratchpad_3_addr, her_meta_scratchpad_2_addr, her_meta_scratchpad_1_addr,
-            her_meta_scratchpad_0_addr, her_meta_handler_mem_size, her_meta_handler_mem_addr,
-            her_meta_th_size, her_meta_th_addr, her_meta_ph_size, her_meta_ph_addr, her_meta_hh_size,
-            her_meta_hh_addr, her_xfer_size, her_addr} >> {position, 5'd0});
-        base <= (position == 5'ha && (|her_meta_scratchpad_0_size)) ? 22'h40051 : ((position == 5'hb &&
-            (|her_meta_scratchpad_1_size)) ? 22'h41051 : ((position == 5'hc && (|her_meta_scratchpad_2_size))
+        pair <= 64'({her_size, her_meta_host_mem_size, host_low, host_high, her_meta_scratchpad_3_size,
+            her_meta_scratchpad_3_addr, her_meta_scratchpad_2_size, her_meta_scratchpad_2_addr,
+            her_meta_scratchpad_1_size, her_meta_scratchpad_1_addr, her_meta_scratchpad_0_size,
+            her_meta_scratchpad_0_addr, her_xfer_size, her_addr, her_meta_handler_mem_size,
+            her_meta_handler_mem_addr, her_meta_th_size, her_meta_th_addr, her_meta_ph_size, her_meta_ph_addr,
+            her_meta_hh_size, her_meta_hh_addr} >> {position, 6'd0});
+        base <= (position == 4'd5 && (|her_meta_scratchpad_0_size)) ? 22'h40051 : ((position == 4'd6 &&
+            (|her_meta_scratchpad_1_size)) ? 22'h41051 : ((position == 4'd7 && (|her_meta_scratchpad_2_size))
             ? 22'h42051 : 22'd0));
         writes <= reads;
         address <= {own_cell, number};
         if (rst) begin
-            position <= 5'd0;
+            position <= 4'd0;
             is_read <= 1'b0;
             is_told <= 1'b0;
             writes <= 1'b0;

@@ -12,7 +12,7 @@ module spinneret_hpu_cluster_2x16 (
     input  wire   [12:0] program_address, // Its number.
     input  wire   [31:0] program_data, // The word.
     // Tasks.
-    input  wire   [31:0] task_data,
+    input  wire   [63:0] task_data,
     input  wire          task_last,
     input  wire          task_valid,
     output logic         task_ready,
@@ -82,6 +82,9 @@ module spinneret_hpu_cluster_2x16 (
     output logic         asked // Every HPU has asked for a task since it began to run.
 );
 
+    logic are_reset;
+    logic [1:0] turn = 2'd0; // A thread, another one in each clock.
+    logic [2:0] resets = 3'd0; // Clocks until all threads are reported as reset.
     logic pipelines_0_rst;
     logic pipelines_0_range_write;
     logic pipelines_0_m_valid;
@@ -114,6 +117,8 @@ module spinneret_hpu_cluster_2x16 (
     logic ports_0_s_ready;
     logic ports_0_s_refused;
     logic [31:0] ports_0_s_read_data;
+    logic ports_0_trap;
+    logic [1:0] ports_0_trap_thread;
     logic ports_0_l1_valid;
     logic ports_0_l1_is_here;
     logic [1:0] ports_0_l1_thread;
@@ -132,6 +137,8 @@ module spinneret_hpu_cluster_2x16 (
     logic ports_1_s_ready;
     logic ports_1_s_refused;
     logic [31:0] ports_1_s_read_data;
+    logic ports_1_trap;
+    logic [1:0] ports_1_trap_thread;
     logic ports_1_l1_valid;
     logic ports_1_l1_is_here;
     logic [1:0] ports_1_l1_thread;
@@ -151,12 +158,22 @@ module spinneret_hpu_cluster_2x16 (
     logic [31:0] l1_words_0_read_data;
     logic l1_words_1_ready;
     logic [31:0] l1_words_1_read_data;
+    logic l1_trap_0;
+    logic l1_trap_1;
+    logic [1:0] l1_trap_thread_0;
+    logic [1:0] l1_trap_thread_1;
     logic driver_s_0_ready;
     logic driver_s_0_refused;
     logic [31:0] driver_s_0_read_data;
     logic driver_s_1_ready;
     logic driver_s_1_refused;
     logic [31:0] driver_s_1_read_data;
+    logic driver_trap_0_valid;
+    logic [1:0] driver_trap_0_thread;
+    logic [4:0] driver_trap_0_cause;
+    logic driver_trap_1_valid;
+    logic [1:0] driver_trap_1_thread;
+    logic [4:0] driver_trap_1_cause;
     logic [7:0] driver_stop;
     logic driver_range_write;
     logic [2:0] driver_range_hpu;
@@ -173,11 +190,39 @@ module spinneret_hpu_cluster_2x16 (
     logic [5:0] copier_copy_done_tag;
     logic copier_copy_done_failed;
 
-    assign pipelines_0_rst = rst || !runs;
+    assign are_reset = |resets;
+    assign pipelines_0_rst = rst || !runs || are_reset;
     assign pipelines_0_range_write = driver_range_write && !driver_range_hpu[2];
-    assign pipelines_1_rst = rst || !runs;
+    assign ports_0_trap = pipelines_0_trap || are_reset;
+    assign ports_0_trap_thread = are_reset ? turn : pipelines_0_trap_thread;
+    assign l1_trap_0 = pipelines_0_trap || are_reset;
+    assign l1_trap_thread_0 = are_reset ? turn : pipelines_0_trap_thread;
+    assign driver_trap_0_valid = pipelines_0_trap || are_reset;
+    assign driver_trap_0_thread = are_reset ? turn : pipelines_0_trap_thread;
+    assign driver_trap_0_cause = are_reset ? 5'd0 : pipelines_0_trap_cause;
+    assign pipelines_1_rst = rst || !runs || are_reset;
     assign pipelines_1_hart_base = {26'd0, {number, 5'd0} | 6'd4};
     assign pipelines_1_range_write = driver_range_write && driver_range_hpu[2];
+    assign ports_1_trap = pipelines_1_trap || are_reset;
+    assign ports_1_trap_thread = are_reset ? turn : pipelines_1_trap_thread;
+    assign l1_trap_1 = pipelines_1_trap || are_reset;
+    assign l1_trap_thread_1 = are_reset ? turn : pipelines_1_trap_thread;
+    assign driver_trap_1_valid = pipelines_1_trap || are_reset;
+    assign driver_trap_1_thread = are_reset ? turn : pipelines_1_trap_thread;
+    assign driver_trap_1_cause = are_reset ? 5'd0 : pipelines_1_trap_cause;
+
+    always_ff @(posedge clk) begin
+        turn <= turn + 2'd1;
+        if (!runs) begin
+            resets <= 3'd4;
+        end else if (are_reset) begin
+            resets <= resets - 3'd1;
+        end
+        if (rst) begin
+            turn <= 2'd0;
+            resets <= 3'd0;
+        end
+    end
 
     spinneret_hpu_pipeline_4x8_8192_2_registers u_pipelines_0 (
         .clk(clk),
@@ -256,8 +301,8 @@ module spinneret_hpu_cluster_2x16 (
         .s_refused(ports_0_s_refused),
         .s_read_data(ports_0_s_read_data),
         .next_address(pipelines_0_next_address),
-        .trap(pipelines_0_trap),
-        .trap_thread(pipelines_0_trap_thread),
+        .trap(ports_0_trap),
+        .trap_thread(ports_0_trap_thread),
         .l1_valid(ports_0_l1_valid),
         .l1_is_here(ports_0_l1_is_here),
         .l1_thread(ports_0_l1_thread),
@@ -309,8 +354,8 @@ module spinneret_hpu_cluster_2x16 (
         .s_refused(ports_1_s_refused),
         .s_read_data(ports_1_s_read_data),
         .next_address(pipelines_1_next_address),
-        .trap(pipelines_1_trap),
-        .trap_thread(pipelines_1_trap_thread),
+        .trap(ports_1_trap),
+        .trap_thread(ports_1_trap_thread),
         .l1_valid(ports_1_l1_valid),
         .l1_is_here(ports_1_l1_is_here),
         .l1_thread(ports_1_l1_thread),
@@ -374,10 +419,10 @@ module spinneret_hpu_cluster_2x16 (
         .words_1_data(ports_1_l1_data),
         .words_1_ready(l1_words_1_ready),
         .words_1_read_data(l1_words_1_read_data),
-        .trap_0(pipelines_0_trap),
-        .trap_1(pipelines_1_trap),
-        .trap_thread_0(pipelines_0_trap_thread),
-        .trap_thread_1(pipelines_1_trap_thread)
+        .trap_0(l1_trap_0),
+        .trap_1(l1_trap_1),
+        .trap_thread_0(l1_trap_thread_0),
+        .trap_thread_1(l1_trap_thread_1)
     );
 
     spinneret_cluster_driver u_driver (
@@ -415,12 +460,12 @@ module spinneret_hpu_cluster_2x16 (
         .s_1_ready(driver_s_1_ready),
         .s_1_refused(driver_s_1_refused),
         .s_1_read_data(driver_s_1_read_data),
-        .trap_0_valid(pipelines_0_trap),
-        .trap_0_thread(pipelines_0_trap_thread),
-        .trap_0_cause(pipelines_0_trap_cause),
-        .trap_1_valid(pipelines_1_trap),
-        .trap_1_thread(pipelines_1_trap_thread),
-        .trap_1_cause(pipelines_1_trap_cause),
+        .trap_0_valid(driver_trap_0_valid),
+        .trap_0_thread(driver_trap_0_thread),
+        .trap_0_cause(driver_trap_0_cause),
+        .trap_1_valid(driver_trap_1_valid),
+        .trap_1_thread(driver_trap_1_thread),
+        .trap_1_cause(driver_trap_1_cause),
         .stop(driver_stop),
         .range_write(driver_range_write),
         .range_hpu(driver_range_hpu),

@@ -19,6 +19,7 @@ module spinneret_hpu_tasks (
     input  wire         access_is_write,
     input  wire  [31:0] access_data,
     input  wire   [7:0] asks, // HPUs that ask for a task.
+    input  wire   [7:0] resets, // HPUs that were reset.
     input  wire   [7:0] busy, // HPUs of which a command or copy is under way.
     output logic  [7:0] held, // HPUs that hold a task.
     output logic  [7:0] idle, // HPUs that wait for a task.
@@ -44,6 +45,7 @@ module spinneret_hpu_tasks (
 );
 
     logic [7:0] given_to;
+    logic [7:0] dropped;
     logic [7:0] rung;
     logic fails;
     logic [4:0] slot;
@@ -59,7 +61,9 @@ module spinneret_hpu_tasks (
     logic [14:0] slots_read_data;
 
     assign given_to = (8'd1 << given_hpu) & {8{given_valid}};
-    assign rung = (8'd1 << access_hpu) & {8{access_valid && !access_is_dma && access_offset == 8'h50}};
+    assign dropped = holds & resets;
+    assign rung = ((8'd1 << access_hpu) & {8{access_valid && !access_is_dma && access_offset == 8'h50}}) |
+        dropped;
     assign fails = access_valid && !access_is_dma && access_offset == 8'h54 && access_is_write;
     assign held = holds;
     assign ended = ends;
@@ -86,9 +90,9 @@ module spinneret_hpu_tasks (
 
     always_ff @(posedge clk) begin
         holds <= (holds & ~rung) | given_to;
-        waits <= (waits | asks) & ~holds & ~given_to;
-        has_asked <= has_asked | asks;
-        failed <= (failed | ((8'd1 << access_hpu) & {8{fails}})) & ~given_to;
+        waits <= (waits | asks) & ~holds & ~given_to & ~resets;
+        has_asked <= (has_asked | asks) & ~resets;
+        failed <= (failed | ((8'd1 << access_hpu) & {8{fails}}) | dropped) & ~given_to;
         asked <= &has_asked;
         ends <= (ends | rung) & ~((8'd1 << turn) & {8{finishes}});
         if (finishes) begin

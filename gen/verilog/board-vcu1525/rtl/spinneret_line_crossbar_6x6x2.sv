@@ -80,7 +80,7 @@ module spinneret_line_crossbar_6x6x2 (
     input  wire  [511:0] write_5_data,
     output logic         write_5_ready,
     output logic         write_5_failed,
-    input  wire          hold, // Only writer 0 is accepted at the handler memory and the packet buffer.
+    input  wire          hold, // Only writer 0 is accepted at the memory of its line.
     // Handler memory.
     output logic         handler_read = 1'b0,
     output logic  [13:0] handler_read_line,
@@ -262,11 +262,16 @@ module spinneret_line_crossbar_6x6x2 (
 
     always_comb begin
         write_turns_0_requests[0] = write_0_valid && write_decoders_0_memory[0];
-        write_turns_0_requests[1] = write_1_valid && write_decoders_1_memory[0] && !hold;
-        write_turns_0_requests[2] = write_2_valid && write_decoders_2_memory[0] && !hold;
-        write_turns_0_requests[3] = write_3_valid && write_decoders_3_memory[0] && !hold;
-        write_turns_0_requests[4] = write_4_valid && write_decoders_4_memory[0] && !hold;
-        write_turns_0_requests[5] = write_5_valid && write_decoders_5_memory[0] && !hold;
+        write_turns_0_requests[1] = write_1_valid && write_decoders_1_memory[0] && !(hold &&
+            write_decoders_0_memory[0]);
+        write_turns_0_requests[2] = write_2_valid && write_decoders_2_memory[0] && !(hold &&
+            write_decoders_0_memory[0]);
+        write_turns_0_requests[3] = write_3_valid && write_decoders_3_memory[0] && !(hold &&
+            write_decoders_0_memory[0]);
+        write_turns_0_requests[4] = write_4_valid && write_decoders_4_memory[0] && !(hold &&
+            write_decoders_0_memory[0]);
+        write_turns_0_requests[5] = write_5_valid && write_decoders_5_memory[0] && !(hold &&
+            write_decoders_0_memory[0]);
     end
 
     always_comb begin
@@ -280,11 +285,16 @@ module spinneret_line_crossbar_6x6x2 (
 
     always_comb begin
         write_turns_1_requests[0] = write_0_valid && write_decoders_0_memory[1];
-        write_turns_1_requests[1] = write_1_valid && write_decoders_1_memory[1] && !hold;
-        write_turns_1_requests[2] = write_2_valid && write_decoders_2_memory[1] && !hold;
-        write_turns_1_requests[3] = write_3_valid && write_decoders_3_memory[1] && !hold;
-        write_turns_1_requests[4] = write_4_valid && write_decoders_4_memory[1] && !hold;
-        write_turns_1_requests[5] = write_5_valid && write_decoders_5_memory[1] && !hold;
+        write_turns_1_requests[1] = write_1_valid && write_decoders_1_memory[1] && !(hold &&
+            write_decoders_0_memory[1]);
+        write_turns_1_requests[2] = write_2_valid && write_decoders_2_memory[1] && !(hold &&
+            write_decoders_0_memory[1]);
+        write_turns_1_requests[3] = write_3_valid && write_decoders_3_memory[1] && !(hold &&
+            write_decoders_0_memory[1]);
+        write_turns_1_requests[4] = write_4_valid && write_decoders_4_memory[1] && !(hold &&
+            write_decoders_0_memory[1]);
+        write_turns_1_requests[5] = write_5_valid && write_decoders_5_memory[1] && !(hold &&
+            write_decoders_0_memory[1]);
     end
 
     always_comb begin

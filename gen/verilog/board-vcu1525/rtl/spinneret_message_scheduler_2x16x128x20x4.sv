@@ -33,11 +33,11 @@ module spinneret_message_scheduler_2x16x128x20x4 (
     input  wire   [31:0] her_meta_scratchpad_3_addr,
     input  wire   [31:0] her_meta_scratchpad_3_size,
     // Tasks for each cluster.
-    output logic  [31:0] task_0_data,
+    output logic  [63:0] task_0_data,
     output logic         task_0_last,
     output logic         task_0_valid,
     input  wire          task_0_ready,
-    output logic  [31:0] task_1_data,
+    output logic  [63:0] task_1_data,
     output logic         task_1_last,
     output logic         task_1_valid,
     input  wire          task_1_ready,
@@ -65,7 +65,7 @@ module spinneret_message_scheduler_2x16x128x20x4 (
     output logic [159:0] totals_words
 );
 
-    logic [31:0] words_read_data;
+    logic [63:0] pairs_read_data;
     logic hers_packet_valid;
     logic [3:0] hers_packet_queue;
     logic hers_packet_is_last;
@@ -73,8 +73,8 @@ module spinneret_message_scheduler_2x16x128x20x4 (
     logic hers_packet_has_payload;
     logic hers_packet_has_completion;
     logic hers_writes;
-    logic [11:0] hers_address;
-    logic [31:0] hers_data;
+    logic [10:0] hers_address;
+    logic [63:0] hers_data;
     logic engine_packet_ready;
     logic engine_packet_cell_valid;
     logic [6:0] engine_packet_cell;
@@ -91,16 +91,16 @@ module spinneret_message_scheduler_2x16x128x20x4 (
     logic tasks_job_ready;
     logic tasks_returned_ready;
     logic tasks_reads;
-    logic [11:0] tasks_address;
+    logic [10:0] tasks_address;
 
-    spinneret_ram_block #(.DEPTH(4096), .ADDRESS(12), .WIDTH(32)) u_words (
+    spinneret_ram_block #(.DEPTH(2048), .ADDRESS(11), .WIDTH(64)) u_pairs (
         .clk(clk),
         .write_enable(hers_writes),
         .write_addr(hers_address),
         .write_data(hers_data),
         .read_enable(tasks_reads),
         .read_addr(tasks_address),
-        .read_data(words_read_data)
+        .read_data(pairs_read_data)
     );
 
     spinneret_her_words_2x16x128x20x4 u_hers (
@@ -201,7 +201,7 @@ module spinneret_message_scheduler_2x16x128x20x4 (
         .returned_queue(engine_returned_queue),
         .reads(tasks_reads),
         .address(tasks_address),
-        .data(words_read_data),
+        .data(pairs_read_data),
         .task_0_data(task_0_data),
         .task_0_last(task_0_last),
         .task_0_valid(task_0_valid),

@@ -16,8 +16,8 @@ module spinneret_task_giver (
     input  wire         s_valid,
     output logic        s_ready,
     input  wire         is_there, // The packet of the one that was taken last is there.
-    output logic  [9:0] read, // {slot, word} of a read.
-    input  wire  [31:0] word, // The word, one clock later.
+    output logic  [8:0] read, // {slot, number} of a pair that is read.
+    input  wire  [63:0] pair, // The pair, one clock later.
     // Protection ranges.
     output logic        range_write,
     output logic  [2:0] range_hpu,
@@ -30,74 +30,63 @@ module spinneret_task_giver (
     output logic  [4:0] given_slot
 );
 
-    logic is_bytes; // First clock: a word is read.
-    logic [2:0] number;
-    logic [4:0] address_word;
-    logic [4:0] bytes_word;
-    logic is_packet;
-    logic is_stack;
-    logic [17:0] area;
-    logic [31:0] stack;
     logic [31:0] address;
     logic [31:0] size;
+    logic [17:0] area;
+    logic [31:0] stack;
     logic [5:0] part;
     logic has_own;
+    logic moves; // Sixth clock: the range is set, and after the last one the task is given.
     logic [22:0] end_1;
     logic [3:0] above;
     logic is_range;
     logic starts; // The next task.
     logic busy = 1'b0;
-    logic reads = 1'b0; // Words are read.
-    logic [3:0] step; // {range, bytes} of the word that is read.
+    logic reads = 1'b0; // Pairs are read.
+    logic [2:0] step; // The range whose pair is read.
     logic [2:0] hpu;
     logic [4:0] slot;
     logic [31:0] from; // The range's address and bytes.
     logic [31:0] bytes;
-    logic [2:0] number_1; // Second clock: it is there. Stacks have no words.
-    logic is_bytes_1;
-    logic [32:0] sum; // Third clock: the end in bytes. Fourth clock: in grains.
+    logic [2:0] signal;
+    logic [2:0] number_2; // Second clock: it is there. Third clock: the range's address and bytes. Stacks have no words.
+    logic [63:0] signal_1;
+    logic [32:0] sum; // Fourth clock: the end in bytes. Fifth clock: in grains.
     logic [26:0] grains;
-    logic [22:0] signal;
+    logic [22:0] signal_2;
     logic [22:0] first_grain;
     logic has_any;
     logic has_bytes;
-    logic [2:0] signal_1;
-    logic [2:0] number_3; // Shared data that is not in handler memory is that of the only program.
+    logic [2:0] signal_3;
+    logic [2:0] number_4; // Shared data that is not in handler memory is that of the only program.
     logic [11:0] place;
     logic is_only;
-    logic signal_2 = 1'b0;
-    logic sums = 1'b0; // Fifth clock: the range is set, and after the last one the task is given.
-    logic signal_3 = 1'b0;
-    logic writes = 1'b0;
-    logic [2:0] number_4;
+    logic writes_1 = 1'b0;
+    logic writes_2 = 1'b0;
+    logic writes_3 = 1'b0;
+    logic writes_4 = 1'b0;
+    logic writes_5 = 1'b0;
+    logic [2:0] number_5;
     logic is_given = 1'b0;
 
-    assign is_bytes = step[0];
-    assign number = step[3:1];
-    assign address_word = (number == 3'd0) ? 5'd4 : ((number == 3'd1) ? 5'd0 : ((number == 3'd2) ? 5'd2 :
-        ((number == 3'd3) ? 5'd9 : ((number == 3'd4) ? 5'h11 : ((number == 3'd5) ? 5'd6 : ((number == 3'd6) ?
-        5'd7 : 5'd0))))));
-    assign bytes_word = (number == 3'd0) ? 5'd5 : ((number == 3'd1) ? 5'd0 : ((number == 3'd2) ? 5'd3 :
-        ((number == 3'd3) ? 5'hd : ((number == 3'd4) ? 5'h16 : ((number == 3'd5) ? 5'ha : ((number == 3'd6) ?
-        5'hb : 5'd0))))));
-    assign read = {slot, is_bytes ? bytes_word : address_word};
-    assign is_packet = number_1 == 3'd0;
-    assign is_stack = number_1 == 3'd1;
+    // First clock: a pair is read.
+    assign read = {slot, (step == 3'd0) ? 4'd2 : ((step == 3'd1) ? 4'd0 : ((step == 3'd2) ? 4'd1 : ((step ==
+        3'd3) ? 4'd6 : ((step == 3'd4) ? 4'd9 : ((step == 3'd5) ? 4'd3 : ((step == 3'd6) ? 4'd4 : 4'd0))))))};
+    assign address = signal_1[31:0];
+    assign size = signal_1[63:32];
     assign area = 18'h800 + ((hpu == 3'd0) ? 18'd0 : ((hpu == 3'd1) ? 18'h780 : ((hpu == 3'd2) ? 18'hf00 :
         ((hpu == 3'd3) ? 18'h1680 : ((hpu == 3'd4) ? 18'h1e00 : ((hpu == 3'd5) ? 18'h2580 : ((hpu == 3'd6) ?
         18'h2d00 : ((hpu == 3'd7) ? 18'h3480 : 18'd0))))))));
     assign stack = {6'd4, cluster, 4'd0, area};
-    assign address = is_stack ? stack : word;
-    assign size = is_packet ? {20'd0, (word > 32'hcc0) ? 12'hcc0 : word[11:0]} : ((number_1 == 3'd4) ? {17'd0,
-        word[14:0]} : (is_stack ? 32'h780 : word));
     assign part = sum[5:0];
     assign has_own = has_any && place == 12'h1c0;
+    assign moves = reads && (step != 3'd6 || is_there);
     assign end_1 = grains[22:0];
     assign above = grains[26:23];
     assign is_range = has_bytes && !(|above);
-    assign range_write = writes;
+    assign range_write = writes_5;
     assign range_hpu = hpu;
-    assign range_number = number_4;
+    assign range_number = number_5;
     assign range_first = is_only ? 23'h700000 : (first_grain & {23{is_range}});
     assign range_end = is_only ? 23'h700400 : (end_1 & {23{is_range}});
     assign given_valid = is_given;
@@ -107,47 +96,48 @@ module spinneret_task_giver (
     assign s_ready = !busy && (|idle);
 
     always_ff @(posedge clk) begin
-        number_1 <= number;
-        is_bytes_1 <= is_bytes;
-        if (is_bytes_1) begin
-            bytes <= size;
-        end else begin
-            from <= address;
-        end
+        signal <= step;
+        number_2 <= signal;
+        signal_1 <= pair;
+        from <= (number_2 == 3'd1) ? stack : address;
+        bytes <= (number_2 == 3'd0) ? {20'd0, (size > 32'hcc0) ? 12'hcc0 : size[11:0]} : ((number_2 == 3'd4) ?
+            {17'd0, size[14:0]} : ((number_2 == 3'd1) ? 32'h780 : size));
         sum <= {1'b0, from} + {1'b0, bytes};
         grains <= sum[32:6] + {26'd0, |part};
-        signal <= from[28:6];
-        first_grain <= signal;
+        signal_2 <= from[28:6];
+        first_grain <= signal_2;
         has_any <= |bytes;
         has_bytes <= has_any;
-        signal_1 <= number_1;
-        number_3 <= signal_1;
+        signal_3 <= number_2;
+        number_4 <= signal_3;
         place <= from[31:20];
-        is_only <= number_3 == 3'd3 && !has_own;
-        signal_2 <= reads;
-        sums <= signal_2 && is_bytes_1;
-        signal_3 <= sums;
-        writes <= signal_3;
-        number_4 <= number_3;
-        is_given <= writes && number_4 == 3'd6;
+        is_only <= number_4 == 3'd3 && !has_own;
+        writes_1 <= moves;
+        writes_2 <= writes_1;
+        writes_3 <= writes_2;
+        writes_4 <= writes_3;
+        writes_5 <= writes_4;
+        number_5 <= number_4;
+        is_given <= writes_5 && number_5 == 3'd6;
         if (starts) begin
             hpu <= idle[0] ? 3'd0 : (idle[1] ? 3'd1 : (idle[2] ? 3'd2 : (idle[3] ? 3'd3 : (idle[4] ? 3'd4 :
                 (idle[5] ? 3'd5 : (idle[6] ? 3'd6 : (idle[7] ? 3'd7 : 3'd0)))))));
             slot <= s_data;
-            step <= 4'd0;
+            step <= 3'd0;
             reads <= 1'b1;
-        end else if (reads && (step != 4'hc || is_there)) begin
-            step <= step + 4'd1;
-            reads <= step != 4'hd;
+        end else if (moves) begin
+            step <= step + 3'd1;
+            reads <= step != 3'd6;
         end
         busy <= starts || (busy && !is_given);
         if (rst) begin
             busy <= 1'b0;
             reads <= 1'b0;
-            signal_2 <= 1'b0;
-            sums <= 1'b0;
-            signal_3 <= 1'b0;
-            writes <= 1'b0;
+            writes_1 <= 1'b0;
+            writes_2 <= 1'b0;
+            writes_3 <= 1'b0;
+            writes_4 <= 1'b0;
+            writes_5 <= 1'b0;
             is_given <= 1'b0;
         end
     end

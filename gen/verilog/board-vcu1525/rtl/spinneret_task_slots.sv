@@ -9,16 +9,14 @@ module spinneret_task_slots (
     input  wire          rst, // Synchronous reset, active high.
     input  wire    [3:0] cluster, // Number of the cluster.
     // Tasks.
-    input  wire   [31:0] s_data,
+    input  wire   [63:0] s_data,
     input  wire          s_last,
     input  wire          s_valid,
     output logic         s_ready,
-    // {slot, word} of reads.
-    input  wire    [9:0] read_0, // {slot, word} of reads.
-    input  wire    [9:0] read_1,
-    // The words, one clock later.
-    output logic  [31:0] word_0, // The words, one clock later.
-    output logic  [31:0] word_1,
+    input  wire    [9:0] read_word, // {slot, number} of a word that is read: that of its register.
+    output logic  [31:0] word, // The word, one clock later.
+    input  wire    [8:0] read_pair, // {slot, number} of a pair that is read.
+    output logic  [63:0] pair, // The pair, one clock later.
     // Slots whose origin is read.
     input  wire    [4:0] origin_slot_0, // Slots whose origin is read.
     input  wire    [4:0] origin_slot_1,
@@ -40,10 +38,16 @@ module spinneret_task_slots (
     output logic   [4:0] load // Tasks inside.
 );
 
+    logic [10:0] seconds;
     logic takes;
     logic ends;
-    logic [31:0] address;
-    logic [4:0] kept;
+    logic [31:0] high;
+    logic [4:0] word_slot;
+    logic [4:0] word_number;
+    logic [3:0] place;
+    logic is_second;
+    logic [31:0] first_word;
+    logic [31:0] second_word;
     logic picks; // The lowest free slot is the next one.
     logic [4:0] lowest;
     logic [19:0] taken;
@@ -52,15 +56,17 @@ module spinneret_task_slots (
     logic [19:0] free = 20'hfffff;
     logic [4:0] slot; // The slot of the next task, if there is one.
     logic has_slot = 1'b0;
-    logic [4:0] number = 5'd0; // The next word's number; the task has begun.
+    logic [3:0] number = 4'd0; // The number of the next pair.
+    logic [31:0] source; // Address in L2 of the packet whose pairs come.
     logic [4:0] count = 5'd0;
     logic [4:0] comes = 5'd0; // Numbers of the tasks that come, are copied, have been copied, and are given next.
     logic [4:0] asks = 5'd0;
     logic [4:0] waits = 5'd0;
     logic [4:0] gives = 5'd0;
-    logic [31:0] words_write_data;
-    logic [19:0] words_read_addr;
-    logic [63:0] words_read_data;
+    logic signal;
+    logic [63:0] pairs_write_data;
+    logic [17:0] pairs_read_addr;
+    logic [127:0] pairs_read_data;
     logic origins_write_enable;
     logic [9:0] origins_read_addr;
     logic [39:0] origins_read_data;
@@ -75,23 +81,51 @@ module spinneret_task_slots (
     assign s_ready = has_slot;
     assign takes = s_valid && has_slot;
     assign ends = takes && s_last;
-    assign address = {6'd4, cluster, 4'd0, (slot == 5'd0) ? 12'h110 : ((slot == 5'd1) ? 12'h143 : ((slot ==
-        5'd2) ? 12'h176 : ((slot == 5'd3) ? 12'h1a9 : ((slot == 5'd4) ? 12'h1dc : ((slot == 5'd5) ? 12'h20f :
-        ((slot == 5'd6) ? 12'h242 : ((slot == 5'd7) ? 12'h275 : ((slot == 5'd8) ? 12'h2a8 : ((slot == 5'd9) ?
-        12'h2db : ((slot == 5'ha) ? 12'h30e : ((slot == 5'hb) ? 12'h341 : ((slot == 5'hc) ? 12'h374 : ((slot
-        == 5'hd) ? 12'h3a7 : ((slot == 5'he) ? 12'h3da : ((slot == 5'hf) ? 12'h40d : ((slot == 5'h10) ?
-        12'h440 : ((slot == 5'h11) ? 12'h473 : ((slot == 5'h12) ? 12'h4a6 : ((slot == 5'h13) ? 12'h4d9 :
-        12'd0))))))))))))))))))), 6'd0};
-    assign kept = (number == 5'h14) ? 5'h16 : number;
-    assign words_write_data = (number == 5'd4) ? address : s_data;
-    assign origins_write_enable = takes && number == 5'h15;
+    assign high = s_data[63:32];
+    assign pairs_write_data = {high, (number == 4'd2) ? {6'd4, cluster, 4'd0, (slot == 5'd0) ? 12'h110 :
+        ((slot == 5'd1) ? 12'h143 : ((slot == 5'd2) ? 12'h176 : ((slot == 5'd3) ? 12'h1a9 : ((slot == 5'd4) ?
+        12'h1dc : ((slot == 5'd5) ? 12'h20f : ((slot == 5'd6) ? 12'h242 : ((slot == 5'd7) ? 12'h275 : ((slot
+        == 5'd8) ? 12'h2a8 : ((slot == 5'd9) ? 12'h2db : ((slot == 5'ha) ? 12'h30e : ((slot == 5'hb) ? 12'h341
+        : ((slot == 5'hc) ? 12'h374 : ((slot == 5'hd) ? 12'h3a7 : ((slot == 5'he) ? 12'h3da : ((slot == 5'hf)
+        ? 12'h40d : ((slot == 5'h10) ? 12'h440 : ((slot == 5'h11) ? 12'h473 : ((slot == 5'h12) ? 12'h4a6 :
+        ((slot == 5'h13) ? 12'h4d9 : 12'd0))))))))))))))))))), 6'd0} : ((number == 4'd9) ? source :
+        s_data[31:0])};
+    assign word_slot = read_word[9:5];
+    assign word_number = read_word[4:0];
 
     always_comb begin
-        words_read_addr[9:0] = read_0;
-        words_read_addr[19:10] = read_1;
+        seconds[0] = word_number == 5'd1;
+        seconds[1] = word_number == 5'd3;
+        seconds[2] = word_number == 5'd5;
+        seconds[3] = word_number == 5'ha;
+        seconds[4] = word_number == 5'hb;
+        seconds[5] = word_number == 5'hc;
+        seconds[6] = word_number == 5'hd;
+        seconds[7] = word_number == 5'hf;
+        seconds[8] = word_number == 5'h12;
+        seconds[9] = word_number == 5'h16;
+        seconds[10] = word_number == 5'h15;
     end
 
-    assign word_0 = words_read_data[31:0];
+    assign place = (word_number == 5'd0 || word_number == 5'd1) ? 4'd0 : ((word_number == 5'd2 || word_number
+        == 5'd3) ? 4'd1 : ((word_number == 5'd4 || word_number == 5'd5) ? 4'd2 : ((word_number == 5'd6 ||
+        word_number == 5'ha) ? 4'd3 : ((word_number == 5'd7 || word_number == 5'hb) ? 4'd4 : ((word_number ==
+        5'd8 || word_number == 5'hc) ? 4'd5 : ((word_number == 5'd9 || word_number == 5'hd) ? 4'd6 :
+        ((word_number == 5'he || word_number == 5'hf) ? 4'd7 : ((word_number == 5'h10 || word_number == 5'h12)
+        ? 4'd8 : ((word_number == 5'h11 || word_number == 5'h16) ? 4'd9 : ((word_number == 5'h13 ||
+        word_number == 5'h15) ? 4'ha : 4'd0))))))))));
+    assign is_second = |seconds;
+
+    always_comb begin
+        pairs_read_addr[8:0] = {word_slot, place};
+        pairs_read_addr[17:9] = read_pair;
+    end
+
+    assign first_word = pairs_read_data[31:0];
+    assign second_word = pairs_read_data[63:32];
+    assign word = signal ? second_word : first_word;
+    assign pair = pairs_read_data[127:64];
+    assign origins_write_enable = takes && number == 4'ha;
 
     always_comb begin
         origins_read_addr[4:0] = origin_slot_0;
@@ -99,11 +133,10 @@ module spinneret_task_slots (
     end
 
     assign origin_0 = origins_read_data[19:0];
-    assign word_1 = words_read_data[63:32];
     assign origin_1 = origins_read_data[39:20];
-    assign sources_write_enable = takes && number == 5'h11;
-    assign sizes_write_enable = takes && number == 5'd5;
-    assign sizes_write_data = (s_data > 32'hcc0) ? 12'hcc0 : s_data[11:0];
+    assign sources_write_enable = takes && number == 4'd2;
+    assign sizes_write_enable = takes && number == 4'd2;
+    assign sizes_write_data = (high > 32'hcc0) ? 12'hcc0 : high[11:0];
     assign picks = !has_slot && (|free);
     assign lowest = free[0] ? 5'd0 : (free[1] ? 5'd1 : (free[2] ? 5'd2 : (free[3] ? 5'd3 : (free[4] ? 5'd4 :
         (free[5] ? 5'd5 : (free[6] ? 5'd6 : (free[7] ? 5'd7 : (free[8] ? 5'd8 : (free[9] ? 5'd9 : (free[10] ?
@@ -111,7 +144,7 @@ module spinneret_task_slots (
         (free[16] ? 5'h10 : (free[17] ? 5'h11 : (free[18] ? 5'h12 : (free[19] ? 5'h13 :
         5'd0)))))))))))))))))));
     assign taken = (20'd1 << lowest) & {20{picks}};
-    assign begins = takes && number == 5'd0;
+    assign begins = takes && number == 4'd0;
     assign load = count;
 
     always_comb begin
@@ -134,8 +167,12 @@ module spinneret_task_slots (
     assign m_data = order_read_data[9:5];
 
     always_ff @(posedge clk) begin
+        if (takes && number == 4'd2) begin
+            source <= s_data[31:0];
+        end
+        signal <= is_second;
         if (takes) begin
-            number <= s_last ? 5'd0 : (number + 5'd1);
+            number <= s_last ? 4'd0 : (number + 4'd1);
         end
         if (picks) begin
             slot <= lowest;
@@ -160,7 +197,7 @@ module spinneret_task_slots (
         if (rst) begin
             free <= 20'hfffff;
             has_slot <= 1'b0;
-            number <= 5'd0;
+            number <= 4'd0;
             count <= 5'd0;
             comes <= 5'd0;
             asks <= 5'd0;
@@ -172,8 +209,8 @@ module spinneret_task_slots (
 `ifdef FORMAL
     always @(posedge clk) begin
         if (!rst) begin
-            // the origin is the last word of a task
-            assume (!takes || s_last == (number == 5'h15));
+            // the origin is in the last pair of a task
+            assume (!takes || s_last == (number == 4'ha));
             // only a copy that was asked for is done
             assume (!copied || waits != asks);
         end
@@ -182,21 +219,21 @@ module spinneret_task_slots (
 `else
     always @(posedge clk) begin
         if (!rst) begin
-            if (!(!takes || s_last == (number == 5'h15))) $error("the origin is the last word of a task");
+            if (!(!takes || s_last == (number == 4'ha))) $error("the origin is in the last pair of a task");
             if (!(!copied || waits != asks)) $error("only a copy that was asked for is done");
         end
     end
 `endif
 
-    spinneret_ram_block_reads #(.DEPTH(1024), .ADDRESS(10), .WIDTH(32), .READS(2), .READ_ADDRESS(20),
-        .READ_WIDTH(64)) u_words (
+    spinneret_ram_block_reads #(.DEPTH(512), .ADDRESS(9), .WIDTH(64), .READS(2), .READ_ADDRESS(18),
+        .READ_WIDTH(128)) u_pairs (
         .clk(clk),
         .write_enable(takes),
-        .write_addr({slot, kept}),
-        .write_data(words_write_data),
+        .write_addr({slot, number}),
+        .write_data(pairs_write_data),
         .read_enable(2'd3),
-        .read_addr(words_read_addr),
-        .read_data(words_read_data)
+        .read_addr(pairs_read_addr),
+        .read_data(pairs_read_data)
     );
 
     spinneret_ram_distributed_reads #(.DEPTH(32), .ADDRESS(5), .WIDTH(20), .READS(2), .READ_ADDRESS(10),
@@ -204,7 +241,7 @@ module spinneret_task_slots (
         .clk(clk),
         .write_enable(origins_write_enable),
         .write_addr(slot),
-        .write_data(s_data[19:0]),
+        .write_data(high[19:0]),
         .read_addr(origins_read_addr),
         .read_data(origins_read_data)
     );
@@ -224,7 +261,7 @@ module spinneret_task_slots (
         .clk(clk),
         .write_enable(sources_write_enable),
         .write_addr(comes),
-        .write_data(s_data),
+        .write_data(s_data[31:0]),
         .read_addr(asks),
         .read_data(sources_read_data)
     );

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 `default_nettype none
 
-// Gives tasks to the clusters and packets back, one after another; packets first.
+// Gives tasks to the clusters and packets back. Each reads pairs; those of packets go first.
 module spinneret_task_words_2x16x128x20x4 (
     input  wire         clk, // Clock.
     input  wire         rst, // Synchronous reset, active high.
@@ -21,14 +21,14 @@ module spinneret_task_words_2x16x128x20x4 (
     input  wire   [6:0] returned_cell,
     input  wire   [3:0] returned_queue,
     output logic        reads, // Reads the RAM.
-    output logic [11:0] address, // Cell and number of the word.
-    input  wire  [31:0] data, // The word that was read.
+    output logic [10:0] address, // Cell and number of the pair.
+    input  wire  [63:0] data, // The pair that was read.
     // Tasks for each cluster.
-    output logic [31:0] task_0_data,
+    output logic [63:0] task_0_data,
     output logic        task_0_last,
     output logic        task_0_valid,
     input  wire         task_0_ready,
-    output logic [31:0] task_1_data,
+    output logic [63:0] task_1_data,
     output logic        task_1_last,
     output logic        task_1_valid,
     input  wire         task_1_ready,
@@ -41,8 +41,8 @@ module spinneret_task_words_2x16x128x20x4 (
 );
 
     typedef struct packed {
-        logic [19:0] other;
-        logic is_other;
+        logic [19:0] origin;
+        logic is_home;
         logic is_last;
         logic feedback;
         logic [1:0] to;
@@ -51,32 +51,37 @@ module spinneret_task_words_2x16x128x20x4 (
     logic [1:0] signal;
     logic [1:0] signal_1;
     logic moves;
-    logic returns; // A packet that is done goes before the next task.
+    logic returns;
     logic tells;
     logic ends;
-    logic is_handler;
+    logic is_free; // The next task, when the last pair of this one is read.
     logic is_of_packet;
-    logic [4:0] handler;
-    logic [4:0] number;
-    logic [6:0] cell_1;
-    logic home;
-    logic [19:0] from;
+    logic [3:0] number;
     logic [24:0] next;
     logic taken;
     logic [1:0] sends;
-    logic [31:0] other;
-    logic [4:0] position = 5'd0; // The next word of a task; 0: none is under way.
-    logic is_second = 1'b0; // The words of a packet that is done: the second is next, and both were read.
-    logic is_returned = 1'b0;
-    logic [11:0] place; // Cell and number of a word, and words on their way: to the RAM, from it, and at the output.
+    logic [3:0] message;
+    logic home;
+    logic [31:0] high;
+    logic [31:0] first_word;
+    logic [31:0] second_word;
+    logic holds = 1'b0; // The task whose pairs are read, and the next one of them.
+    logic [3:0] position = 4'd0;
+    logic [6:0] packet_cell;
+    logic [6:0] first_cell;
+    logic [3:0] queue;
+    logic [1:0] stage;
+    logic frees;
+    logic cluster;
+    logic is_returned = 1'b0; // The pair of the packet that is done was read.
+    logic [10:0] place; // Cell and number of a pair, and pairs on their way: to the RAM, from it, and at the output.
     logic [24:0] asked = 25'd0;
     way_t read = 25'd0;
     logic valid_0 = 1'b0;
     logic valid_1 = 1'b0;
     logic gives = 1'b0;
     logic is_last;
-    logic [31:0] word;
-    logic [31:0] last_word; // The word before it.
+    logic [63:0] pair;
 
     always_comb begin
         // The output is free, or empties in this clock.
@@ -85,57 +90,62 @@ module spinneret_task_words_2x16x128x20x4 (
     end
 
     assign moves = !((|signal) || (gives && !feedback_ready));
-    assign returns = returned_valid && !is_returned && !(|position);
-    assign tells = job_valid && !returns;
-    assign ends = position == 5'h15;
-    assign is_handler = position[4:1] == 4'd0;
-    assign is_of_packet = position == 5'd5 || position == 5'h11 || position == 5'h14;
-    assign handler = {2'd3, job_stage, position[0]};
-    assign number = is_handler ? handler : position;
-    assign cell_1 = is_of_packet ? job_cell : job_first;
-    assign home = job_queue[0];
-    assign from = {job_frees, job_stage, 4'd0, job_queue, 2'd0, job_cell};
+    assign returns = returned_valid && !is_returned;
+    assign tells = holds && !returns;
+    assign ends = position == 4'ha;
+    assign is_free = !holds || (moves && tells && ends);
+    assign job_ready = is_free;
+    assign is_of_packet = position == 4'd2 || position == 4'd9;
+    assign number = (position == 4'd0) ? (4'hc | {2'd0, stage}) : ((position == 4'd9) ? 4'd8 : position);
 
     always_comb begin
-        signal_1[0] = tells && !job_cluster;
-        signal_1[1] = tells && job_cluster;
+        signal_1[0] = tells && !cluster;
+        signal_1[1] = tells && cluster;
     end
 
-    assign next = {(position == 5'h12) ? {19'd0, home} : ((position == 5'h13) ? {16'd0, job_queue} : (ends ?
-        from : 20'd0)), position == 5'd4 || position == 5'h12 || position == 5'h13 || ends, ends, returns &&
-        is_second, signal_1};
-    assign job_ready = moves && tells && ends;
+    assign next = {frees, stage, 4'd0, queue, 2'd0, packet_cell, tells && position == 4'd8, tells && ends,
+        returns, signal_1};
     assign taken = gives && feedback_ready;
     assign returned_ready = taken;
     assign sends = read.to;
-    assign other = {12'd0, read.other};
+    assign message = read.origin[12:9];
+    assign home = message[0];
+    assign high = data[63:32];
     assign reads = moves;
     assign address = place;
     assign task_0_valid = valid_0;
-    assign task_0_data = word;
+    assign task_0_data = pair;
     assign task_0_last = is_last;
     assign task_1_valid = valid_1;
-    assign task_1_data = word;
+    assign task_1_data = pair;
     assign task_1_last = is_last;
+    assign first_word = pair[31:0];
+    assign second_word = pair[63:32];
     assign feedback_valid = gives;
-    assign feedback_her_addr = last_word;
-    assign feedback_her_size = word;
+    assign feedback_her_addr = first_word;
+    assign feedback_her_size = second_word;
     assign feedback_msgid = returned_queue;
 
     always_ff @(posedge clk) begin
+        if (is_free) begin
+            holds <= job_valid;
+            packet_cell <= job_cell;
+            first_cell <= job_first;
+            queue <= job_queue;
+            stage <= job_stage;
+            frees <= job_frees;
+            cluster <= job_cluster;
+        end
         if (taken) begin
             is_returned <= 1'b0;
         end
         if (moves) begin
+            place <= returns ? {returned_cell, 4'd2} : {is_of_packet ? packet_cell : first_cell, number};
             if (returns) begin
-                place <= {returned_cell, is_second ? 5'd5 : 5'h11};
-                is_second <= !is_second;
-                is_returned <= is_second;
-            end else begin
-                place <= {cell_1, number};
-                if (tells) begin
-                    position <= ends ? 5'd0 : (position + 5'd1);
-                end
+                is_returned <= 1'b1;
+            end
+            if (tells) begin
+                position <= ends ? 4'd0 : (position + 4'd1);
             end
             asked <= next;
             read <= asked;
@@ -143,12 +153,12 @@ module spinneret_task_words_2x16x128x20x4 (
             valid_1 <= sends[1];
             gives <= read.feedback;
             is_last <= read.is_last;
-            word <= read.is_other ? other : data;
-            last_word <= word;
+            pair <= {read.is_last ? {12'd0, read.origin} : (read.is_home ? {31'd0, home} : high), read.is_last
+                ? {28'd0, message} : data[31:0]};
         end
         if (rst) begin
-            position <= 5'd0;
-            is_second <= 1'b0;
+            holds <= 1'b0;
+            position <= 4'd0;
             is_returned <= 1'b0;
             asked <= 25'd0;
             read <= 25'd0;

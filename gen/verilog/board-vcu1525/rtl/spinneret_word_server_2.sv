@@ -69,7 +69,7 @@ module spinneret_word_server_2 (
     output logic [511:0] write_data,
     input  wire          write_ready,
     input  wire          write_failed,
-    output logic         hold, // Only writes of this block may be accepted at handler memory and packet buffer.
+    output logic         hold, // Only writes of this block may be accepted at the memory of its line.
     // Standard output.
     output logic  [31:0] stdout_data,
     output logic         stdout_valid,

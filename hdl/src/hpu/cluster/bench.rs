@@ -34,7 +34,7 @@ fn memory(bits: usize) -> LineMemory {
 pub struct LineSlavesBench {
     /// The slaves.
     pub s: [AxiTarget<{ SLAVE.with(EXTRAS) }>; SLAVES],
-    /// Only the first one may write handler memory and the packet buffer.
+    /// Only the first one may write the memory in which its line is.
     pub hold: Wire<In, bool>,
     /// A word of program memory is written.
     pub program_write: Wire<Out, bool>,

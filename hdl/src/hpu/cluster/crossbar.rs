@@ -17,7 +17,8 @@
 //!   as a write of its line returns what was there before.
 //! - **No memory:** `failed` follows `line`. Such an access takes its turn at the memory whose address agrees with its own in the
 //!   bits that tell memories apart (26, 20, and from 22 on the cluster); when it is accepted, nothing happens.
-//! - **Hold:** while `hold` is high, only writer 0 is accepted at the handler memory and the packet buffer. Reads continue.
+//! - **Hold:** while `hold` is high, only writer 0 is accepted at the memory that its line names, whether it offers a write or not, if that
+//!   is handler memory or packet buffer. Reads continue.
 //! - **Paths:** `ready` follows the `valid`, `line` and `hold` of the same clock; `failed` follows `line`. All other
 //!   outputs are registers. An offer may be withdrawn.
 //! - **Reset:** a clock suffices. No `data_valid` comes of reads that were accepted before, though the data of the first clock
@@ -170,7 +171,7 @@ pub struct LineCrossbar {
     pub read: [LineReadIn; shape.readers],
     /// Writes; those of atomic operations are at 0.
     pub write: [LineWriteIn; shape.writers],
-    /// Only writer 0 is accepted at the handler memory and the packet buffer.
+    /// Only writer 0 is accepted at the memory of its line.
     pub hold: Wire<In, bool>,
     /// Handler memory.
     pub handler: LinePort<{ HANDLER_LINE }>,
@@ -242,8 +243,9 @@ fn update() {
         let turn = &write_turns[number];
         for (from, writer) in write.iter().enumerate() {
             let asks = writer.valid && write_decoders[from].memory[number];
-            let is_held = number < 2 && from != 0;
-            turn.requests[from] = if is_held { asks && !hold } else { asks };
+            let can_wait = number < 2 && from != 0;
+            let is_held = hold && write_decoders[0].memory[number];
+            turn.requests[from] = if can_wait { asks && !is_held } else { asks };
         }
         turn.counts = writable;
         let strobe = chosen(&strobes, turn.number);

@@ -16,16 +16,19 @@
 //! ```
 //!
 //! # Contract
-//! - **HPUs** run while `runs` is high; else they are in reset, and begin at the reset vector afterwards. `mhartid` is 32 times the
-//!   number of the cluster and the number of the HPU.
+//! - **HPUs** run while `runs` is high; else they are in reset, and begin at the reset vector four clocks after it rises. `mhartid` is 32
+//!   times the number of the cluster and the number of the HPU.
+//! - **Reset of HPUs** begins in the clock in which `runs` falls. Accesses and starts that took place go on, and no thread gets their
+//!   answers; others are dropped. Tasks that HPUs hold end and fail. Reservations in L1 are cancelled.
 //! - **Protection:** user mode may access its task's memory (ranges), and the registers of the driver as these say.
 //! - All else is the contract of the parts.
 
-use super::driver::CLUSTER;
+use super::driver::{CLUSTER, WAS_RESET};
 use super::hpu_port::CLUSTERS;
 use super::{
     ClusterDriver, ClusterL1, Command, ContextSettingIn, ContextShape, FarAccess, HpuPort, L1_LINE, L1Shape,
-    LineCopier, LinePortIn, LineRead, LineWrite, PIPELINES, PROGRAM_ADDR, THREAD, THREADS, TaskEnd, WORD,
+    LineCopier, LinePortIn, LineRead, LineWrite, PAIR, PIPELINES, PROGRAM_ADDR, THREAD, THREADS, TaskEnd,
+    WORD,
 };
 use crate::entry::{Entry, ParameterError};
 use crate::hpu::{HpuPipeline, HpuShape};
@@ -62,7 +65,7 @@ pub struct HpuCluster {
     /// The word.
     pub program_data: Wire<In, { WORD }>,
     /// Tasks.
-    pub task: FrameIn<{ WORD }>,
+    pub task: FrameIn<{ PAIR }>,
     /// Tasks that have ended.
     pub finished: StreamOut<{ TaskEnd::new().width }>,
     /// Budgets of contexts.
@@ -79,6 +82,10 @@ pub struct HpuCluster {
     pub line: LinePortIn<{ L1_LINE }>,
     /// Every HPU has asked for a task since it began to run.
     pub asked: Wire<Out, bool>,
+    /// A thread, another one in each clock.
+    turn: Reg<{ THREAD }, Reset>,
+    /// Clocks until all threads are reported as reset.
+    resets: Reg<{ THREAD + 1 }, Reset>,
     #[new(HpuPipeline::new(pipeline()))]
     pipelines: [HpuPipeline; PIPELINES],
     #[new(HpuPort::new(clusters))]
@@ -99,9 +106,24 @@ pub struct HpuCluster {
 
 #[kernel(HpuCluster, suffix = format!("{clusters}x{}", contexts.contexts * contexts.queues))]
 fn update() {
+    // While HPUs are in reset, and at least for one turn, their threads are reported as trapped: each block drops what was of them.
+    let are_reset = resets.any();
+    turn = turn + 1;
+    if !runs {
+        resets = THREADS as u64;
+    } else if are_reset {
+        resets = resets - 1;
+    }
     for (index, (pipeline, port)) in pipelines.iter().zip(&ports).enumerate() {
         let first = index * THREADS;
-        pipeline.rst = rst || !runs;
+        pipeline.rst = rst || !runs || are_reset;
+        let trap = pipeline.trap || are_reset;
+        let trap_thread = if are_reset { turn } else { pipeline.trap_thread };
+        let trap_cause = if are_reset {
+            constant(lit(WAS_RESET.into(), 5))
+        } else {
+            pipeline.trap_cause
+        };
         pipeline.hart_base =
             (cat!(number, lit(0, pspin::CLUSTER_HARTS.ilog2() as usize)) | first as u64).resize(WORD);
         pipeline.stop = driver.stop.slice(first, THREADS);
@@ -119,15 +141,15 @@ fn update() {
         port.pipeline = index as u64;
         port.s = pipeline.m;
         port.next_address = pipeline.next_address;
-        port.trap = pipeline.trap;
-        port.trap_thread = pipeline.trap_thread;
+        port.trap = trap;
+        port.trap_thread = trap_thread;
         l1.words[index] = port.l1;
-        l1.trap[index] = pipeline.trap;
-        l1.trap_thread[index] = pipeline.trap_thread;
+        l1.trap[index] = trap;
+        l1.trap_thread[index] = trap_thread;
         driver.s[index] = port.registers;
-        driver.trap[index].valid = pipeline.trap;
-        driver.trap[index].thread = pipeline.trap_thread;
-        driver.trap[index].cause = pipeline.trap_cause;
+        driver.trap[index].valid = trap;
+        driver.trap[index].thread = trap_thread;
+        driver.trap[index].cause = trap_cause;
         far[index] = port.far;
     }
     l1.line = line;

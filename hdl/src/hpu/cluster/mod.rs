@@ -2,6 +2,7 @@
 
 pub(crate) mod bench;
 pub(crate) mod complex;
+pub(crate) mod complex_bench;
 pub(crate) mod context_registers;
 mod copier;
 pub(crate) mod crossbar;
@@ -23,6 +24,7 @@ mod word_server;
 
 pub use bench::LineSlavesBench;
 pub use complex::{ComplexShape, HpuComplex};
+pub use complex_bench::ComplexBench;
 pub use context_registers::ContextRegisters;
 pub(crate) use copier::ENTRY as COPIER;
 pub use copier::{LONGEST, LineCopier, LineStore};
@@ -59,6 +61,7 @@ use crate::entry::Variant;
 pub(crate) const SIMULATED: &[Variant] = &[
     crossbar::ENTRY.variant("line_crossbar", ""),
     crossbar::ENTRY.variant("line_crossbar_small", "readers=2 writers=3 clusters=1"),
+    crossbar::ENTRY.variant("line_crossbar_wide", "readers=12 writers=12 clusters=8"),
     line_memory::ENTRY.variant("line_memory_ultra", "lines=64"),
     line_memory::ENTRY.variant("line_memory_block", "lines=16 ultra=0"),
     bench::ENTRY.variant("line_slaves_bench", ""),
@@ -78,4 +81,5 @@ pub(crate) const SIMULATED: &[Variant] = &[
     scheduler::SIMULATED[1],
     scheduler::SIMULATED[2],
     share_bench::ENTRY.variant("share_bench", ""),
+    complex_bench::ENTRY.variant("complex_bench", ""),
 ];

@@ -56,8 +56,29 @@ pub const SLOT: usize = 5;
 pub const QUEUE: usize = 8;
 /// Bits of the number of a packet cell.
 pub const CELL: usize = 9;
-/// Words of a task on its way to a cluster: those that an HPU reads, then [`TASK_SIZE`] and [`TASK_ORIGIN`].
-pub const TASK_WORDS: usize = 22;
+/// Bits of two words, the first one lowest.
+pub const PAIR: usize = 2 * WORD;
+/// The words of a task on its way to a cluster, by their numbers: those that an HPU reads, then [`TASK_SIZE`] and [`TASK_ORIGIN`].
+/// [`TASK_SOURCE`] comes in the place of [`TASK_PACKET`], which is not known before, and its own place has anything.
+pub const TASK_PAIRS: [[usize; 2]; 11] = [
+    [0, 1],
+    [2, 3],
+    [TASK_PACKET, 5],
+    [6, 10],
+    [7, 11],
+    [8, 12],
+    [9, 13],
+    [14, 15],
+    [16, 18],
+    [TASK_SOURCE, TASK_SIZE],
+    [19, TASK_ORIGIN],
+];
+/// Bits of the number of a pair.
+pub const TASK_PAIR: usize = (TASK_PAIRS.len() - 1).ilog2() as usize + 1;
+/// The word with the packet's address in L1.
+pub const TASK_PACKET: usize = 4;
+/// The word with its address in the packet buffer.
+pub const TASK_SOURCE: usize = 17;
 /// The word with the bytes of the packet and the sum of its IP payload, as the HER has them.
 pub const TASK_SIZE: usize = 20;
 /// The word with a [`TaskOrigin`].
@@ -74,6 +95,15 @@ pub const RATE: usize = shares::EGRESS_RATE.bits.mask(0).count_ones() as usize;
 pub const RATE_FRACTION: usize = shares::RATE_FRACTION as usize;
 /// Words of a command.
 pub const COMMAND_WORDS: usize = 7;
+
+/// The pair of a task with this word.
+pub(super) const fn pair_of(word: usize) -> usize {
+    let mut pair = 0;
+    while TASK_PAIRS[pair][0] != word && TASK_PAIRS[pair][1] != word {
+        pair += 1;
+    }
+    pair
+}
 
 /// Bits of the number of a line of a memory of that many bytes, a power of two.
 const fn line_bits(bytes: u32) -> usize {

@@ -14,7 +14,8 @@
 //!   of acceptance, [`READ_CLOCKS`] and a clock later.
 //! - **Standard output:** a store to [`STDOUT`] appends `{0, cluster, HPU, character}`. The address says of whom; the character is the
 //!   lowest byte of the word. Characters of clusters that do not exist are dropped. A full `stdout` makes all accesses wait.
-//! - **Atomic operations** read, compute and write, alone in the server. `hold` is 1 from the offer of the read until the write is accepted.
+//! - **Atomic operations** read, compute and write, alone in the server. `hold` is 1 from the offer of the read until the write is accepted,
+//!   and `write_line` is its line meanwhile.
 //! - **Reservations:** each HPU has one, of a word. `lr.w` loads and reserves. `sc.w` drops the HPU's reservation, and stores if it was of
 //!   its word. Its word is 0 then, else 1. A store, atomic operation or successful `sc.w` of another HPU at this server cancels it, also one to
 //!   a word a multiple of 4 KiB away.
@@ -73,7 +74,7 @@ pub struct WordServer {
     pub read: LineRead,
     /// Lines that are written.
     pub write: LineWrite,
-    /// Only writes of this block may be accepted at handler memory and packet buffer.
+    /// Only writes of this block may be accepted at the memory of its line.
     pub hold: Wire<Out, bool>,
     /// Standard output.
     pub stdout: StreamOut<{ WORD }>,

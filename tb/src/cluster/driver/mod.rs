@@ -9,7 +9,8 @@ pub use hpu::{Access, Done, Hpu, Words};
 
 use crate::bench::Finish;
 use hpu::Task;
-use spinneret_hdl::hpu::cluster::TaskOrigin;
+use spinneret_hdl::hpu::cluster::driver::WAS_RESET;
+use spinneret_hdl::hpu::cluster::{TASK_PACKET, TASK_PAIRS, TASK_SOURCE, TaskOrigin};
 use spinneret_regmap::pspin::{HANDLER_BASE, HANDLER_CLOCKS, L1_PACKET_BYTES, SHARED_BYTES};
 use spinneret_sim::prelude::*;
 use std::collections::VecDeque;
@@ -33,6 +34,17 @@ pub const CONTEXTS: usize = 8;
 fn queue_of(words: &Words) -> u64 {
     let field = TaskOrigin::new().message;
     u64::from(words[21]) >> field.at & ((1 << field.width) - 1)
+}
+
+/// A pair of words of a task on its way.
+fn pair_of(words: &Words, pair: usize) -> u64 {
+    let [first, second] = TASK_PAIRS[pair].map(|word| match word {
+        TASK_PACKET => words[TASK_SOURCE],
+        // Its place has anything.
+        TASK_SOURCE => !words[TASK_SOURCE],
+        _ => words[word],
+    });
+    u64::from(second) << 32 | u64::from(first)
 }
 
 /// The context of a queue: two queues each.
@@ -89,7 +101,7 @@ pub struct Bench<M: Model> {
     /// Events.
     pub seen: Seen,
     tasks: VecDeque<Words>,
-    word: usize,
+    pair: usize,
     begun: u32,
     arrived: VecDeque<Words>,
     /// Tasks whose packet is copied, and whose packet is there.
@@ -137,7 +149,7 @@ impl<M: Model> Bench<M> {
             delay: 20,
             seen: Seen::default(),
             tasks: VecDeque::new(),
-            word: 0,
+            pair: 0,
             begun: 0,
             arrived: VecDeque::new(),
             copying: VecDeque::new(),
@@ -208,8 +220,8 @@ impl<M: Model> Bench<M> {
         let sim = &mut self.sim;
         sim.set("task_valid", task.is_some());
         if let Some(words) = task {
-            sim.set("task_data", words[self.word]);
-            sim.set("task_last", self.word == words.len() - 1);
+            sim.set("task_data", pair_of(&words, self.pair));
+            sim.set("task_last", self.pair == TASK_PAIRS.len() - 1);
         }
         for (port, ready) in [
             ("copy_ready", copy),
@@ -250,7 +262,7 @@ impl<M: Model> Bench<M> {
         self.hold("command", command, &["id", "kind", "words", "queue"]);
         self.hold("finished", finished, &["data"]);
         if task.is_some() && self.sim.get("task_ready") == 1 {
-            self.take_word();
+            self.take_pair();
         }
         if let Some(tag) = copied {
             self.copier.pop_front();
@@ -305,7 +317,7 @@ impl<M: Model> Bench<M> {
                 ..hpu.clone()
             };
         }
-        (self.word, self.begun, self.used) = (0, self.seen.finished, [false; SLOTS]);
+        (self.pair, self.begun, self.used) = (0, self.seen.finished, [false; SLOTS]);
         self.tasks.clear();
         self.arrived.clear();
         self.copying.clear();
@@ -316,6 +328,18 @@ impl<M: Model> Bench<M> {
         self.traps.clear();
         self.stalled.clear();
         (self.giving, self.fault, self.finished_stalled) = (None, None, false);
+    }
+
+    /// Reports that an HPU was reset: its task ends and fails, and its offer is dropped.
+    pub fn reset_hpu(&mut self, hpu: usize) {
+        self.traps.push((hpu, WAS_RESET));
+        let hpu = &mut self.hpus[hpu];
+        (hpu.offer, hpu.asks) = (None, false);
+        hpu.ended = hpu
+            .task
+            .take()
+            .map(|task| Task { failed: true, ..task })
+            .or(hpu.ended);
     }
 
     /// Makes an access, and waits until it is done.

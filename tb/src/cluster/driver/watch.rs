@@ -3,7 +3,7 @@
 use super::{
     Access, Bench, CLUSTER, Done, HPUS, Hpu, SHARED_END, SLOT_BYTES, SLOTS, Sent, THREADS, Task, context_of,
 };
-use spinneret_hdl::hpu::cluster::TaskEnd;
+use spinneret_hdl::hpu::cluster::{TASK_PAIRS, TaskEnd};
 use spinneret_isa::cause;
 use spinneret_regmap::pspin::packet_size::SIZE_BITS;
 use spinneret_regmap::pspin::{
@@ -159,11 +159,11 @@ impl<M: Model> Bench<M> {
         self.commands.push((id, at));
     }
 
-    pub(super) fn take_word(&mut self) {
-        self.begun += u32::from(self.word == 0);
-        self.word += 1;
-        if self.word == 22 {
-            self.word = 0;
+    pub(super) fn take_pair(&mut self) {
+        self.begun += u32::from(self.pair == 0);
+        self.pair += 1;
+        if self.pair == TASK_PAIRS.len() {
+            self.pair = 0;
             self.arrived.extend(self.tasks.pop_front());
         }
     }

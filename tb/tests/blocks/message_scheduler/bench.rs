@@ -2,7 +2,10 @@
 
 use spinneret_cluster::queues::{Queues, Ready};
 use spinneret_cluster::task::{Code, Her, Meta, Stage, Task};
-use spinneret_hdl::hpu::cluster::{BETWEEN_TASKS, TASK_ORIGIN, TASK_SIZE, TASK_WORDS, TaskEnd, TaskOrigin};
+use spinneret_hdl::hpu::cluster::{
+    BETWEEN_TASKS, TASK_ORIGIN, TASK_PACKET, TASK_PAIRS, TASK_SIZE, TASK_SOURCE, TaskEnd, TaskOrigin,
+};
+use spinneret_regmap::message_id::ID_BITS;
 use spinneret_sim::prelude::*;
 use spinneret_tb::bench::{Finish, Parameters};
 use spinneret_tb::cluster::her::{FIELDS, values};
@@ -11,6 +14,9 @@ use std::ops::Range;
 
 /// Clocks for each unit of weight as which a task counts before one has ended.
 const FIRST_GUESS: f64 = 4096.0;
+
+/// The word of a task with its message id.
+const MESSAGE_WORD: usize = 19;
 
 /// An output: a task with its cluster, or a packet; its queue and the address of the packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,12 +48,12 @@ pub(super) struct Bench<M: Model> {
     /// HERs and ends of tasks that are not taken.
     pub(super) sent: VecDeque<Her>,
     pub(super) ending: Vec<VecDeque<(Task, u64)>>,
-    /// A model of one queue for each queue; which of them had something to do at the first word of a task.
+    /// A model of one queue for each queue; which of them had something to do at the first pair of a task.
     pub(super) models: Vec<Queues>,
     pub(super) could: Vec<bool>,
-    /// Tasks in each cluster at the first word of a task.
+    /// Tasks in each cluster at the first pair of a task.
     pub(super) loads: Vec<usize>,
-    pub(super) words: Vec<Vec<u64>>,
+    pub(super) pairs: Vec<Vec<u64>>,
     pub(super) running: Vec<Vec<(Task, u64)>>,
     /// Packets whose feedback is due: address and size.
     pub(super) owed: Vec<Vec<[u64; 2]>>,
@@ -110,7 +116,7 @@ impl<M: Model> Bench<M> {
             models: vec![],
             could: vec![],
             loads: vec![],
-            words: vec![],
+            pairs: vec![],
             running: vec![],
             owed: vec![],
             waited: vec![],
@@ -132,7 +138,7 @@ impl<M: Model> Bench<M> {
         let clusters = self.tasks.len();
         self.models = vec![Queues::new(1, usize::MAX, 1); self.queues];
         self.ending = vec![VecDeque::new(); clusters];
-        self.words = vec![vec![]; clusters];
+        self.pairs = vec![vec![]; clusters];
         self.running = vec![vec![]; clusters];
         self.owed = vec![vec![]; self.queues];
         self.waited = vec![0; self.queues];
@@ -221,15 +227,15 @@ impl<M: Model> Bench<M> {
         }
         for cluster in 0..self.tasks.len() {
             for item in self.tasks[cluster].receive_all() {
-                if self.words[cluster].is_empty() {
+                if self.pairs[cluster].is_empty() {
                     self.could = self.models.iter().map(Queues::has_work).collect();
                     self.loads = (0..self.running.len())
                         .map(|cluster| self.load(cluster))
                         .collect();
                 }
-                self.words[cluster].push(item.values[0]);
-                let is_last = self.words[cluster].len() == TASK_WORDS;
-                assert_eq!(item.values[1], u64::from(is_last), "last word");
+                self.pairs[cluster].push(item.values[0]);
+                let is_last = self.pairs[cluster].len() == TASK_PAIRS.len();
+                assert_eq!(item.values[1], u64::from(is_last), "last pair");
                 if is_last {
                     self.begin(cluster);
                 }
@@ -330,6 +336,15 @@ impl<M: Model> Bench<M> {
         }
     }
 
+    /// The lowest bits of the message ids of a queue: two bits of the queue's number in its context are below the context.
+    fn message(&self, queue: usize) -> u64 {
+        let (each, low) = (self.queues / self.contexts, 1 << ID_BITS);
+        if each <= low {
+            return queue as u64;
+        }
+        (queue % each / low * low * self.contexts + queue / each * low + queue % low) as u64
+    }
+
     /// The next step of a queue, if `wanted`.
     pub(super) fn step(&mut self, queue: usize, wanted: impl Fn(&Ready) -> bool) -> Option<Task> {
         let mut model = self.models[queue].clone();
@@ -361,18 +376,23 @@ impl<M: Model> Bench<M> {
         skipped.is_some()
     }
 
-    /// A task has all its words.
+    /// A task has all its pairs.
     pub(super) fn begin(&mut self, cluster: usize) {
-        let words = std::mem::take(&mut self.words[cluster]);
-        let queue = words[19] as usize;
+        let mut words = [0; 2 * TASK_PAIRS.len()];
+        for (pair, [first, second]) in self.pairs[cluster].drain(..).zip(TASK_PAIRS) {
+            (words[first], words[second]) = (pair & u64::from(u32::MAX), pair >> 32);
+        }
+        words[TASK_SOURCE] = std::mem::take(&mut words[TASK_PACKET]);
+        let (fields, origin) = (TaskOrigin::new(), words[TASK_ORIGIN]);
+        let of = |field: spinneret_verilog::prelude::Field| origin >> field.at & ((1 << field.width) - 1);
+        let queue = of(fields.message) as usize;
         assert!(self.could[queue], "queue {queue} has nothing to do");
         while self.skip(queue) {}
         let task = self.step(queue, |_| true).expect("the queue has something to do");
-        let read: Vec<u64> = task.words(0).iter().map(|word| u64::from(*word)).collect();
+        let mut read: Vec<u64> = task.words(0).iter().map(|word| u64::from(*word)).collect();
+        read[MESSAGE_WORD] = self.message(queue);
         assert_eq!(words[..read.len()], read, "{task:x?}");
         assert_eq!(words[TASK_SIZE], u64::from(task.her.size));
-        let (fields, origin) = (TaskOrigin::new(), words[TASK_ORIGIN]);
-        let of = |field: spinneret_verilog::prelude::Field| origin >> field.at & ((1 << field.width) - 1);
         let stage = task.stage as usize;
         let known = (
             of(fields.message) as usize,

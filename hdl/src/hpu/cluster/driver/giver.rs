@@ -1,6 +1,8 @@
-use super::slots::{BYTES, PACKET, SIZE_AND_SUM, SOURCE, TASK_WORD, limited};
+use super::slots::limited;
 use super::{CLUSTER, DriverRange, GRAIN, Given, RANGE, l1_base};
-use crate::hpu::cluster::{HPU, HPUS, OFFSET, SLOT, WORD};
+use crate::hpu::cluster::{
+    HPU, HPUS, OFFSET, PAIR, SLOT, TASK_PACKET, TASK_PAIR, TASK_SOURCE, WORD, pair_of,
+};
 use crate::stream::StreamIn;
 use spinneret_regmap::pspin::packet_size::SIZE_BITS;
 use spinneret_regmap::pspin::{
@@ -8,24 +10,24 @@ use spinneret_regmap::pspin::{
 };
 use spinneret_verilog::prelude::*;
 
-/// Words with address and bytes of each range; those of the stack are no words.
-const WORDS: [[usize; 2]; 7] = [
-    [PACKET, BYTES],
-    STACK,
-    [2, 3],
-    [
-        SCRATCHPADS[0] + SHARED_SCRATCHPAD,
-        SCRATCHPADS[1] + SHARED_SCRATCHPAD,
-    ],
-    [SOURCE, SIZE_AND_SUM],
+/// Number of the word with the address of scratchpad 0.
+const SCRATCHPADS: usize = 6;
+/// The word with the address of each range, which is in a pair with its bytes; the stack has none.
+const ADDRESSES: [usize; 7] = [
+    TASK_PACKET,
+    NONE,
+    2,
+    SCRATCHPADS + SHARED_SCRATCHPAD,
+    TASK_SOURCE,
     SCRATCHPADS,
-    [SCRATCHPADS[0] + 1, SCRATCHPADS[1] + 1],
+    SCRATCHPADS + 1,
 ];
-const STACK: [usize; 2] = [0; 2];
-/// Those of scratchpad 0.
-const SCRATCHPADS: [usize; 2] = [6, 10];
-/// The range of shared data.
+const NONE: usize = 0;
+/// The ranges of the packet in L1, stack, shared data, packet in L2.
+const PACKET: usize = 0;
+const STACK: usize = 1;
 const SHARED: usize = 3;
+const SOURCE: usize = 4;
 /// Bits of a sum of address and bytes.
 const SUM: usize = WORD + 1;
 
@@ -43,19 +45,19 @@ pub struct TaskGiver {
     pub s: StreamIn<{ SLOT }>,
     /// The packet of the one that was taken last is there.
     pub is_there: Wire<In, bool>,
-    /// {slot, word} of a read.
-    pub read: Wire<Out, { SLOT + TASK_WORD }>,
-    /// The word, one clock later.
-    pub word: Wire<In, { WORD }>,
+    /// {slot, number} of a pair that is read.
+    pub read: Wire<Out, { SLOT + TASK_PAIR }>,
+    /// The pair, one clock later.
+    pub pair: Wire<In, { PAIR }>,
     /// Protection ranges.
     pub range: DriverRange,
     /// The task is given.
     pub given: Given,
     busy: Reg<bool, Reset>,
-    /// Words are read.
+    /// Pairs are read.
     reads: Reg<bool, Reset>,
-    /// {range, bytes} of the word that is read.
-    step: Reg<{ RANGE + 1 }>,
+    /// The range whose pair is read.
+    step: Reg<{ RANGE }>,
     hpu: Reg<{ HPU }>,
     slot: Reg<{ SLOT }>,
     /// The range's address and bytes.
@@ -65,41 +67,33 @@ pub struct TaskGiver {
 
 #[kernel(TaskGiver)]
 fn update() {
-    let last = WORDS.len() - 1;
-    /// First clock: a word is read.
-    let (is_bytes, number) = (step[0], step.slice(1, RANGE));
-    let pairs = WORDS.iter().enumerate();
-    let address_word = pairs
-        .clone()
-        .map(|(range, pair)| (number == range, constant(lit(pair[0] as u64, TASK_WORD))));
-    let bytes_word = pairs.map(|(range, pair)| (number == range, constant(lit(pair[1] as u64, TASK_WORD))));
-    let none = constant(lit(0, TASK_WORD));
-    let address_word = first(&address_word.collect::<Vec<_>>(), none);
-    let bytes_word = first(&bytes_word.collect::<Vec<_>>(), none);
-    read = cat!(slot, if is_bytes { bytes_word } else { address_word });
+    let last = ADDRESSES.len() - 1;
+    /// First clock: a pair is read.
+    let pairs = ADDRESSES.iter().enumerate().map(|(range, word)| {
+        let pair = constant(lit(pair_of(*word) as u64, TASK_PAIR));
+        (step == range, pair)
+    });
+    read = cat!(
+        slot,
+        first(&pairs.collect::<Vec<_>>(), constant(lit(0, TASK_PAIR)))
+    );
 
-    /// Second clock: it is there. Stacks have no words.
-    let number_1 = reg(number);
-    let is_bytes_1 = reg(is_bytes);
-    let (is_packet, is_stack) = (number_1 == 0, number_1 == 1);
+    /// Second clock: it is there. Third clock: the range's address and bytes. Stacks have no words.
+    let number_2 = reg(reg(step));
+    let (address, size) = reg(pair).split_at(WORD);
     let area = constant(lit(u64::from(L1_AREAS), 18)) + area_of(hpu);
     let stack = cat!(l1_base(cluster), area);
-    let address = if is_stack { stack } else { word };
-    let size = first(
+    from = if number_2 == STACK { stack } else { address };
+    bytes = first(
         &[
-            (is_packet, limited(word).resize(WORD)),
-            (number_1 == 4, word.slice(0, SIZE_BITS).resize(WORD)),
-            (is_stack, constant(lit(L1_AREA_BYTES.into(), WORD))),
+            (number_2 == PACKET, limited(size).resize(WORD)),
+            (number_2 == SOURCE, size.slice(0, SIZE_BITS).resize(WORD)),
+            (number_2 == STACK, constant(lit(L1_AREA_BYTES.into(), WORD))),
         ],
-        word,
+        size,
     );
-    if is_bytes_1 {
-        bytes = size;
-    } else {
-        from = address;
-    }
 
-    /// Third clock: the end in bytes. Fourth clock: in grains.
+    /// Fourth clock: the end in bytes. Fifth clock: in grains.
     let sum = reg(from.resize(SUM) + bytes.resize(SUM));
     let (part, grains) = sum.split_at(OFFSET);
     let grains = reg(grains + part.any().word().resize(SUM - OFFSET));
@@ -108,23 +102,23 @@ fn update() {
     let has_bytes = reg(has_any);
 
     /// Shared data that is not in handler memory is that of the only program.
-    let number_3 = reg(reg(number_1));
+    let number_4 = reg(reg(number_2));
     let handler = HANDLER_BYTES.trailing_zeros() as usize;
     let place = reg(from.slice(handler, WORD - handler));
     let has_own = has_any && place == u64::from(HANDLER_BASE >> handler);
-    let is_only = reg(number_3 == SHARED && !has_own);
+    let is_only = reg(number_4 == SHARED && !has_own);
 
-    /// Fifth clock: the range is set, and after the last one the task is given.
-    let sums = reg_reset(reg_reset(reads, false) && is_bytes_1, false);
-    let writes = reg_reset(reg_reset(sums, false), false);
-    let number_4 = reg(number_3);
+    /// Sixth clock: the range is set, and after the last one the task is given.
+    let moves = reads && (step != last || is_there);
+    let writes = staged("writes", 0, moves).reset_to(false).at(5);
+    let number_5 = reg(number_4);
     let (end, above) = grains.split_at(GRAIN);
     let is_range = has_bytes && !above.any();
     let grain = |address: u32| constant(lit(u64::from(address >> OFFSET), GRAIN));
     let (only, only_end) = (grain(HANDLER_BASE), grain(HANDLER_BASE + SHARED_BYTES));
     range.write = writes;
     range.hpu = hpu;
-    range.number = number_4;
+    range.number = number_5;
     range.first = if is_only {
         only
     } else {
@@ -135,7 +129,7 @@ fn update() {
     } else {
         end & is_range.repeat(GRAIN)
     };
-    let is_given = reg_reset(writes && number_4 == last, false);
+    let is_given = reg_reset(writes && number_5 == last, false);
     given.valid = is_given;
     given.hpu = hpu;
     given.slot = slot;
@@ -148,9 +142,9 @@ fn update() {
         slot = s.data;
         step = 0;
         reads = true;
-    } else if reads && (step != 2 * last || is_there) {
+    } else if moves {
         step = step + 1;
-        reads = step != 2 * last + 1;
+        reads = step != last;
     }
     busy = starts || (busy && !is_given);
 }

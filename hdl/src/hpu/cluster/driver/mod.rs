@@ -13,8 +13,8 @@
 //! ```
 //!
 //! # Contract
-//! - **Tasks** come word by word, [`TASK_WORDS`](super::TASK_WORDS) each; word 4 is replaced by the address of the packet in L1. There is room for 20.
-//!   `load` counts them from their first word on. Slot s has its packet at `L1_PACKETS` + 3264 s of the cluster's L1.
+//! - **Tasks** come as the pairs of words of [`TASK_PAIRS`](super::TASK_PAIRS), one a clock; word 4 becomes the address of the packet in L1. There is room for 20.
+//!   `load` counts them from their first pair on. Slot s has its packet at `L1_PACKETS` + 3264 s of the cluster's L1.
 //! - **Packets** are copied in order: as many bytes as word 5 says, 3264 at most. The task is ready with its copy, failed or not.
 //! - **Giving:** tasks go in order to the lowest HPU that is idle when their ranges begin to be set: one that has read register 0 since its last task,
 //!   of which nothing is under way. Before it sees its task, its ranges are set, the last one when the packet is there: 0 packet in L1 (what was
@@ -32,6 +32,8 @@
 //! - **Starts** of commands and copies take turns: one at a time is gathered, checked, and accepted with an offer of its HPU; a trap of the HPU drops it.
 //! - **End:** a task is done when the commands and copies of its HPU are: then `finished` gives its origin, the clocks since it was given, and whether it
 //!   failed or was stopped; its slot is free.
+//! - **Reset of an HPU:** a trap with cause [`WAS_RESET`] drops, as any trap, what the HPU wants to start; its task ends and fails, and
+//!   it waits for none until it reads register 0 again. Its commands and copies go on.
 //! - **Watchdog:** an HPU that holds a task for more clocks than the budget of its context (0: no limit) is stopped once, until it traps with the cause
 //!   of a stop, or ends. A reset keeps budgets, and after power-up they are
 //!   [`HANDLER_CLOCKS`](spinneret_regmap::pspin::HANDLER_CLOCKS).
@@ -63,7 +65,7 @@ pub use tasks::HpuTasks;
 pub use watchdog::DriverWatchdog;
 
 use super::{
-    Command, ContextSettingIn, ContextShape, Copy, HPU, HPUS, LINE_BYTES, OFFSET, PIPELINES, QUEUE,
+    Command, ContextSettingIn, ContextShape, Copy, HPU, HPUS, LINE_BYTES, OFFSET, PAIR, PIPELINES, QUEUE,
     RegisterAccessIn, SLOT, TaskEnd, TaskOrigin, WORD, check_contexts,
 };
 use crate::entry::{Checked, Entry, ParameterError, Parameters as _};
@@ -127,7 +129,7 @@ pub struct ClusterDriver {
     /// Budgets of contexts: clocks that a task may take; 0: any number.
     pub budget: ContextSettingIn<{ shape.context() }, { WORD }>,
     /// Tasks.
-    pub task: FrameIn<{ WORD }>,
+    pub task: FrameIn<{ PAIR }>,
     /// Tasks inside.
     pub load: Wire<Out, { SLOT }>,
     /// Tasks that are done, as [`TaskEnd`] says.
@@ -148,7 +150,7 @@ pub struct ClusterDriver {
     pub fault: DriverFault,
     /// No task, command or copy is inside.
     pub idle: Wire<Out, bool>,
-    /// Every HPU has read register 0 since reset.
+    /// Every HPU has read register 0 since its reset.
     pub asked: Wire<Out, bool>,
     slots: TaskSlots,
     giver: TaskGiver,
@@ -176,14 +178,14 @@ fn update() {
     giver.is_there = slots.is_there;
     giver.cluster = cluster;
     giver.idle = tasks.idle;
-    slots.read[0] = cat!(tasks.access_slot, accesses.m.offset.slice(2, TASK_WORD));
-    slots.read[1] = giver.read;
-    giver.word = slots.word[1];
+    slots.read_word = cat!(tasks.access_slot, accesses.m.offset.slice(2, TASK_WORD));
+    slots.read_pair = giver.read;
+    giver.pair = slots.pair;
     range = giver.range;
 
     accesses.held = tasks.held;
     accesses.open = registers.open;
-    accesses.task_word = slots.word[0];
+    accesses.task_word = slots.word;
     accesses.other_word = registers.word;
     accesses.decision = starts.decision;
     for port in 0..PIPELINES {
@@ -193,6 +195,7 @@ fn update() {
 
     starts.trapped = trapped(&trap, |trap| trap.valid);
     watchdog.trapped = trapped(&trap, |trap| trap.cause == cause::STOPPED);
+    tasks.resets = trapped(&trap, |trap| trap.cause == WAS_RESET);
 
     tasks.asks = accesses.asks;
     tasks.turn = turn_after;

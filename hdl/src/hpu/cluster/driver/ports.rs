@@ -2,6 +2,7 @@
 
 use super::COMMAND;
 use crate::hpu::cluster::{HPU, SLOT, THREAD, WORD};
+use spinneret_isa::cause;
 use spinneret_verilog::prelude::*;
 
 /// Bits of the number of a grain of 64 bytes below 512 MiB, where all memories are.
@@ -35,7 +36,10 @@ pub struct DriverFault {
     pub cause: Wire<Out, { WORD }>,
 }
 
-/// A report that a thread of a pipeline entered its trap handler.
+/// Cause in the report of a thread that was reset: no instruction traps with it, as none is at an odd address.
+pub const WAS_RESET: u32 = cause::INSTRUCTION_MISALIGNED;
+
+/// A report that a thread of a pipeline entered its trap handler, or was reset.
 #[interface(ThreadTrapIn)]
 pub struct ThreadTrap {
     /// There is one.

@@ -1,19 +1,18 @@
 use super::{CLUSTER, CopyRequest, SLOT_LINES, SLOTS, slot_address};
-use crate::hpu::cluster::{LINE_BYTES, SLOT, TASK_ORIGIN, TASK_SIZE, TaskOrigin, WORD};
+use crate::hpu::cluster::{
+    LINE_BYTES, PAIR, SLOT, TASK_PACKET, TASK_PAIR, TASK_PAIRS, TASK_SIZE, TASK_SOURCE, TaskOrigin, WORD,
+    pair_of,
+};
 use crate::stream::{FrameIn, StreamOut};
 use spinneret_regmap::pspin::driver as register;
 use spinneret_verilog::prelude::*;
 
 /// Bits of the number of a word of a task.
 pub const TASK_WORD: usize = 5;
-/// The word with the packet's address in L1.
-pub(super) const PACKET: usize = 4;
-/// The word with its bytes there.
-pub(super) const BYTES: usize = 5;
-/// The word with its address in L2.
-pub(super) const SOURCE: usize = 17;
-/// The word that is kept for the size of the packet in L2 and the sum: that of its register.
-pub(super) const SIZE_AND_SUM: usize = register::PACKET_SUM as usize / 4;
+/// The pairs with the packet's address in L1, and in L2.
+const PACKET: usize = pair_of(TASK_PACKET);
+const SOURCE: usize = pair_of(TASK_SOURCE);
+const LAST: usize = TASK_PAIRS.len() - 1;
 /// Bytes of a slot's packet.
 const SLOT_BYTES: usize = SLOT_LINES * LINE_BYTES;
 /// Bits of a number of them.
@@ -22,7 +21,7 @@ const SIZE: usize = SLOT_BYTES.ilog2() as usize + 1;
 /// The tasks inside: takes their words, has their packets copied, and names them in their order.
 ///
 /// ```text
-///  words ==> slot: words {slot, word}, origin {slot}
+///  pairs ==> slot: pairs {slot, pair}, origin {slot}
 ///       +==> order {number}: slot, source, bytes ==> copy ==(done)==> is there
 /// ```
 #[module]
@@ -30,11 +29,15 @@ pub struct TaskSlots {
     /// Number of the cluster.
     pub cluster: Wire<In, { CLUSTER }>,
     /// Tasks.
-    pub s: FrameIn<{ WORD }>,
-    /// {slot, word} of reads.
-    pub read: [Wire<In, { SLOT + TASK_WORD }>; 2],
-    /// The words, one clock later.
-    pub word: [Wire<Out, { WORD }>; 2],
+    pub s: FrameIn<{ PAIR }>,
+    /// {slot, number} of a word that is read: that of its register.
+    pub read_word: Wire<In, { SLOT + TASK_WORD }>,
+    /// The word, one clock later.
+    pub word: Wire<Out, { WORD }>,
+    /// {slot, number} of a pair that is read.
+    pub read_pair: Wire<In, { SLOT + TASK_PAIR }>,
+    /// The pair, one clock later.
+    pub pair: Wire<Out, { PAIR }>,
     /// Slots whose origin is read.
     pub origin_slot: [Wire<In, { SLOT }>; 2],
     /// The origins, in the same clock.
@@ -53,8 +56,8 @@ pub struct TaskSlots {
     pub freed: Wire<In, { SLOT }>,
     /// Tasks inside.
     pub load: Wire<Out, { SLOT }>,
-    #[new(Ram::new(RamStyle::Block, 1 << (SLOT + TASK_WORD), WORD).with_reads(2))]
-    words: Ram,
+    #[new(Ram::new(RamStyle::Block, 1 << (SLOT + TASK_PAIR), PAIR).with_reads(2))]
+    pairs: Ram,
     #[new(Ram::new(RamStyle::Distributed, 1 << SLOT, TaskOrigin::new().width).with_reads(2))]
     origins: Ram,
     /// By the number of the task: its slot, and what is copied.
@@ -69,8 +72,10 @@ pub struct TaskSlots {
     /// The slot of the next task, if there is one.
     slot: Reg<{ SLOT }>,
     has_slot: Reg<bool, Reset>,
-    /// The next word's number; the task has begun.
-    number: Reg<{ TASK_WORD }, Reset>,
+    /// The number of the next pair.
+    number: Reg<{ TASK_PAIR }, Reset>,
+    /// Address in L2 of the packet whose pairs come.
+    source: Reg<{ WORD }>,
     count: Reg<{ SLOT }, Reset>,
     /// Numbers of the tasks that come, are copied, have been copied, and are given next.
     comes: Reg<{ SLOT }, Reset>,
@@ -89,38 +94,66 @@ pub(super) fn limited(bytes: Sig) -> Sig {
     }
 }
 
+/// The pair of the word with this number, as its register has it, and whether it is the second one.
+#[kernel]
+fn place_of(number: Sig) -> (Sig, Sig<bool>) {
+    let registers = TASK_PAIRS.map(|pair| {
+        pair.map(|word| {
+            if word == TASK_SIZE {
+                register::PACKET_SUM as usize / 4
+            } else {
+                word
+            }
+        })
+    });
+    let pairs = registers.iter().enumerate().map(|(pair, [one, other])| {
+        let is_it = number == *one || number == *other;
+        (is_it, constant(lit(pair as u64, TASK_PAIR)))
+    });
+    let seconds = word_of(registers.iter().map(|[_, second]| number == *second));
+    (
+        first(&pairs.collect::<Vec<_>>(), constant(lit(0, TASK_PAIR))),
+        seconds.any(),
+    )
+}
+
 #[kernel(TaskSlots)]
 fn update() {
     s.ready = has_slot;
     let takes = s.valid && has_slot;
     let is = |wanted: usize| takes && number == wanted;
     let ends = takes && s.last;
-    let address = slot_address(cluster, slot);
-    let kept = if number == TASK_SIZE {
-        lit(SIZE_AND_SUM as u64, TASK_WORD)
-    } else {
-        number
-    };
-    words.write(
-        takes,
-        cat!(slot, kept),
-        if number == PACKET { address } else { s.data },
+    let (low, high) = s.data.split_at(WORD);
+    let low = first(
+        &[
+            (number == PACKET, slot_address(cluster, slot)),
+            (number == SOURCE, source),
+        ],
+        low,
     );
-    words.read_enable.word() = lit(3, 2);
-    origins.write(is(TASK_ORIGIN), slot, s.data.slice(0, TaskOrigin::new().width));
+    pairs.write(takes, cat!(slot, number), cat!(high, low));
+    pairs.read_enable.word() = lit(3, 2);
+    if is(PACKET) {
+        source = s.data.slice(0, WORD);
+    }
+    let (word_slot, word_number) = (read_word.slice(TASK_WORD, SLOT), read_word.slice(0, TASK_WORD));
+    let (place, is_second) = place_of(word_number);
+    let (first_word, second_word) = pairs.read(0, cat!(word_slot, place)).split_at(WORD);
+    word = if reg(is_second) { second_word } else { first_word };
+    pair = pairs.read(1, read_pair);
+    origins.write(is(LAST), slot, high.slice(0, TaskOrigin::new().width));
     for port in 0..2 {
-        word[port] = words.read(port, read[port]);
         origin[port] = origins.read(port, origin_slot[port]);
     }
     order.write(ends, comes, slot);
-    sources.write(is(SOURCE), comes, s.data);
-    sizes.write(is(BYTES), comes, limited(s.data));
+    sources.write(is(PACKET), comes, s.data.slice(0, WORD));
+    sizes.write(is(PACKET), comes, limited(high));
     if takes {
         assume!(
-            s.last == (number == TASK_ORIGIN),
-            "the origin is the last word of a task"
+            s.last == (number == LAST),
+            "the origin is in the last pair of a task"
         );
-        number = if s.last { lit(0, TASK_WORD) } else { number + 1 };
+        number = if s.last { lit(0, TASK_PAIR) } else { number + 1 };
     }
 
     /// The lowest free slot is the next one.

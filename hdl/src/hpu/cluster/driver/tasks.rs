@@ -16,6 +16,8 @@ pub struct HpuTasks {
     pub access: DriverAccessIn,
     /// HPUs that ask for a task.
     pub asks: Wire<In, { HPUS }>,
+    /// HPUs that were reset.
+    pub resets: Wire<In, { HPUS }>,
     /// HPUs of which a command or copy is under way.
     pub busy: Wire<In, { HPUS }>,
     /// HPUs that hold a task.
@@ -63,12 +65,13 @@ pub struct HpuTasks {
 fn update() {
     let accesses = |offset: u32| access.valid && !access.is_dma && access.offset == offset;
     let given_to = bit_of(given.hpu, given.valid);
-    let rung = bit_of(access.hpu, accesses(register::DOORBELL));
+    let dropped = holds & resets;
+    let rung = bit_of(access.hpu, accesses(register::DOORBELL)) | dropped;
     let fails = accesses(register::ERROR) && access.is_write;
     holds = (holds & !rung) | given_to;
-    waits = (waits | asks) & !holds & !given_to;
-    has_asked = has_asked | asks;
-    failed = (failed | bit_of(access.hpu, fails)) & !given_to;
+    waits = (waits | asks) & !holds & !given_to & !resets;
+    has_asked = (has_asked | asks) & !resets;
+    failed = (failed | bit_of(access.hpu, fails) | dropped) & !given_to;
     held = holds;
     ended = ends;
     idle = waits & !holds & !ends;

@@ -36,7 +36,7 @@ pub struct PacketOut {
 pub struct TaskJob {
     /// There is one.
     pub valid: Wire<Out, bool>,
-    /// Its last word is read.
+    /// It is taken.
     pub ready: Wire<In, bool>,
     /// Cell of its packet.
     pub cell: Wire<Out, { shape.cell() }>,

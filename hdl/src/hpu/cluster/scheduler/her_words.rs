@@ -1,25 +1,24 @@
-//! Writes the words of a HER into the cell of its packet, one a clock.
+//! Writes the words of a HER into the cell of its packet, two a clock.
 
-use super::super::WORD;
+use super::super::{PAIR, TASK_PAIR, WORD, pair_of};
 use super::{
-    ADDRESS_WORD, COPIED_WORD, HANDLER_WORDS, HOST_ADDRESS, INDEX, PacketOut, SIZE_WORD, SchedulerShape,
+    BYTES_PAIR, HANDLER_PAIRS, HOST_ADDRESS, HOST_PAIR, PACKET_PAIR, PacketOut, SCRATCHPAD_PAIR,
+    SchedulerShape,
 };
 use crate::ingress::her_gen::HerIn;
 use spinneret_regmap::pspin::{L1_SCRATCHPADS, SHARED_SCRATCHPAD, l1_address};
 use spinneret_verilog::prelude::*;
 
-/// Words of a HER.
-const WORDS: usize = 22;
-/// Numbers of the words of scratchpads in a task: addresses, then sizes.
-const SCRATCHPADS: u64 = 6;
+/// Pairs of words of a HER.
+const PAIRS: usize = 11;
 /// Lowest bits of the address where scratchpads begin that are 0: nothing is added to those of an offset.
 const ALIGNED: u32 = L1_SCRATCHPADS.trailing_zeros();
 
-/// The engine gets the packet before this word is read. It takes eight clocks at least until a word is read from the cell,
-/// and four more until the feedback of a packet that needs no handler, which comes after its HER was taken.
-const TOLD: u64 = 11;
+/// The engine gets the packet when its flags are known: before this pair is read. It takes twelve clocks at least until a pair is
+/// read from the cell, or until the feedback of a packet that needs no handler, which comes after its HER was taken.
+const TOLD: u64 = 1;
 
-/// Takes HERs, and tells the engine of their packets. Words are written in about the order in which [`TaskWords`](super::TaskWords)
+/// Takes HERs, and tells the engine of their packets. Pairs are written in about the order in which [`TaskWords`](super::TaskWords)
 /// reads them, one a clock as well, so that a task may follow while they come.
 #[module(shape: SchedulerShape)]
 pub struct HerWords {
@@ -27,15 +26,15 @@ pub struct HerWords {
     pub her: HerIn<{ WORD }, { HOST_ADDRESS }, { shape.queue() }>,
     /// Their packets.
     pub packet: PacketOut<{ shape.queue() }, { shape.cell() }>,
-    /// A word is written.
+    /// A pair is written.
     pub writes: Wire<Out, bool>,
-    /// Cell and number of the word.
-    pub address: Wire<Out, { shape.cell() + INDEX }>,
+    /// Cell and number of the pair.
+    pub address: Wire<Out, { shape.cell() + TASK_PAIR }>,
     /// It.
-    pub data: Wire<Out, { WORD }>,
-    /// The word that is read from the HER.
-    position: Reg<5, Reset>,
-    /// All words were read, and the engine has the packet.
+    pub data: Wire<Out, { PAIR }>,
+    /// The pair that is read from the HER.
+    position: Reg<{ TASK_PAIR }, Reset>,
+    /// All pairs were read, and the engine has the packet.
     is_read: Reg<bool, Reset>,
     is_told: Reg<bool, Reset>,
     /// The packet's cell.
@@ -53,28 +52,23 @@ fn update() {
         [meta.scratchpad_3_addr, meta.scratchpad_3_size],
     ];
     let handlers = [
-        meta.hh_addr,
-        meta.hh_size,
-        meta.ph_addr,
-        meta.ph_size,
-        meta.th_addr,
-        meta.th_size,
+        [meta.hh_addr, meta.hh_size],
+        [meta.ph_addr, meta.ph_size],
+        [meta.th_addr, meta.th_size],
     ];
-    /// Each word with its number in the cell.
-    let addresses = scratchpads.iter().map(|[address, _]| *address);
-    let sizes = scratchpads.iter().map(|[_, size]| *size);
-    let mut words = vec![(ADDRESS_WORD, her.addr), (COPIED_WORD, her.xfer_size)];
-    words.extend((HANDLER_WORDS..).zip(handlers));
-    words.extend([(2, meta.handler_mem_addr), (3, meta.handler_mem_size)]);
-    let first_scratchpad = words.len();
-    words.extend((SCRATCHPADS..).zip(addresses.chain(sizes)));
-    words.extend([
-        (14, host_high),
-        (15, host_low),
-        (16, meta.host_mem_size),
-        (SIZE_WORD, her.size),
+    /// Each pair with its number in the cell.
+    let mut pairs: Vec<_> = (HANDLER_PAIRS..).zip(handlers).collect();
+    pairs.extend([
+        (pair_of(2) as u64, [meta.handler_mem_addr, meta.handler_mem_size]),
+        (PACKET_PAIR, [her.addr, her.xfer_size]),
     ]);
-    assert!(words.len() == WORDS);
+    let first_scratchpad = pairs.len();
+    pairs.extend((SCRATCHPAD_PAIR..).zip(scratchpads));
+    pairs.extend([
+        (HOST_PAIR, [host_high, host_low]),
+        (BYTES_PAIR, [meta.host_mem_size, her.size]),
+    ]);
+    assert!(pairs.len() == PAIRS);
 
     let begins = !position.any();
     let own_cell = if begins { packet.cell } else { held_cell };
@@ -82,7 +76,7 @@ fn update() {
     held_cell = own_cell;
     if reads {
         position = position + 1;
-        if position == WORDS as u64 - 1 {
+        if position == PAIRS as u64 - 1 {
             position = 0;
             is_read = true;
         }
@@ -102,9 +96,14 @@ fn update() {
     packet.has_payload = reg(meta.ph_addr.any());
     packet.has_completion = reg(meta.th_addr.any());
 
-    /// The word, and what is added to the address of a scratchpad that exists. With few clusters, the last one is shared data.
-    let all: Vec<Sig> = words.iter().rev().map(|(_, word)| *word).collect();
-    let word = reg(cat_all(&all).at(cat!(position, lit(0, 5)), WORD));
+    /// The pair, and what is added to the address of a scratchpad that exists. With few clusters, the last one is shared data.
+    let all: Vec<Sig> = pairs
+        .iter()
+        .rev()
+        .flat_map(|(_, [low, high])| [*high, *low])
+        .collect();
+    let bits = PAIR.ilog2() as usize;
+    let pair = reg(cat_all(&all).at(cat!(position, lit(0, bits)), PAIR));
     let has_shared = shape.clusters <= SHARED_SCRATCHPAD;
     let pads = &scratchpads[..if has_shared {
         SHARED_SCRATCHPAD
@@ -121,12 +120,13 @@ fn update() {
     let bases: Vec<_> = bases.collect();
     let base = reg(first(&bases, constant(lit(0, WORD - ALIGNED as usize))));
     let numbers: Vec<_> = (0..)
-        .zip(&words)
-        .map(|(at, (number, _))| (position == at as u64, constant(lit(*number, INDEX))))
+        .zip(&pairs)
+        .map(|(at, (number, _))| (position == at as u64, constant(lit(*number, TASK_PAIR))))
         .collect();
     let number = first(&numbers[1..], numbers[0].1);
-    let (low, high) = word.split_at(ALIGNED as usize);
+    let (address_word, bytes) = pair.split_at(WORD);
+    let (low, high) = address_word.split_at(ALIGNED as usize);
     writes = reg_reset(reads, false);
     address = reg(cat!(own_cell, number));
-    data = cat!(high + base, low);
+    data = cat!(bytes, high + base, low);
 }

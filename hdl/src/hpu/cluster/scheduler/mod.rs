@@ -1,8 +1,8 @@
 //! The scheduler of messages: decides which handler runs next, for which packet and in which cluster.
 //!
 //! ```text
-//!          cell, word              cell, word
-//!  her => HerWords =====> words =====> TaskWords => task (each cluster)
+//!          cell, pair              cell, pair
+//!  her => HerWords =====> pairs =====> TaskWords => task (each cluster)
 //!          packet |       (RAM)           ^   +===> feedback
 //!                 v                       | tasks, packets that are done
 //!             QueueEngine ----------------+
@@ -24,7 +24,7 @@
 //!   handler runs, for the last packet. A handler with address 0 does not exist. A packet without one is done at once.
 //! - **Feedback:** one for each packet, after its last handler: the completion handler for the last packet of a message
 //!   that has one, else the payload handler. `her_size` is the HER's `xfer_size`, `msgid` the number of the queue.
-//! - **Tasks:** [`TASK_WORDS`](super::TASK_WORDS) words, as in `sim/cluster` (`Task::words`) with word 4 = 0, then the size of
+//! - **Tasks:** the pairs of words of [`TASK_PAIRS`](super::TASK_PAIRS), the words as in `sim/cluster` (`Task::words`), then the size of
 //!   the packet and a [`TaskOrigin`](super::TaskOrigin), which `finished` brings back in a [`TaskEnd`] when the task has ended.
 //! - **Clusters:** a task goes to the home cluster (number of the queue modulo the number of clusters) if that has less than
 //!   `tasks` tasks, else to the one with the fewest. Tasks count from their choice to `finished`. Queues wait while no
@@ -37,7 +37,7 @@
 //!   2 ((n + 2) L / w + (m + 2) M / v): at most n tasks of at most L clocks are under way in the one with weight w, m of at most M in the one
 //!   with v, from their choice on; L / w and M / v are at least 4096. So none starves. The next step is chosen in advance, and a context that comes later does not replace it.
 //! - **Settings** are in force for tasks that end later. Weights are 1 after power-up; a reset keeps them. It clears the counters.
-//! - **Timing:** 23 clocks for a HER, which is taken in the last one. Its first task may leave from 12 clocks before that on. 27 clocks for a task, of whose words one leaves a clock. An
+//! - **Timing:** 12 clocks for a HER, which is taken in the last one. A task has 11 pairs, of which one leaves a clock. An
 //!   event (a packet comes, a step of a queue, a task has ended) takes 4 clocks; the kinds take turns. From one step to the next there are
 //!   at least as many clocks as contexts, and 8; from the end of a task to that of the next, half as many on average.
 //! - **Backpressure:** tasks and feedback leave one after another, feedback first. A cluster with room must take all words of a
@@ -61,21 +61,27 @@ pub(super) use shares::{PRICE, is_before, price_of};
 pub use task_words::TaskWords;
 
 use super::{
-    ContextSettingIn, ContextTotalsIn, HOST_ADDRESS, TaskEnd, WEIGHT, WORD, check_cells, check_contexts,
+    ContextSettingIn, ContextTotalsIn, HOST_ADDRESS, PAIR, TASK_PACKET, TASK_PAIR, TASK_PAIRS, TASK_SIZE,
+    TaskEnd, WEIGHT, WORD, check_cells, check_contexts, pair_of,
 };
 use crate::entry::{Checked as Values, Entry, ParameterError, Parameters as _, Variant};
 use crate::ingress::her_gen::{FeedbackOut, HerIn};
 use crate::stream::{FrameOut, StreamIn};
 use spinneret_verilog::prelude::*;
 
-/// Bits of the number of a word in a cell.
-const INDEX: usize = 5;
-/// The words of a packet in its cell: where it is, the bytes that are copied to L1, and its size. They have their numbers in a task.
-const ADDRESS_WORD: u64 = 17;
-const COPIED_WORD: u64 = 5;
-const SIZE_WORD: u64 = super::TASK_SIZE as u64;
-/// The words of the handlers in a cell, address and size of each stage; the other words have their numbers in a task.
-const HANDLER_WORDS: u64 = 24;
+/// The pair with the handler, which is one of three in a cell; those of the first scratchpad and of the host's memory. Pairs have
+/// the same number in a cell as in a task, except for those of handlers.
+const HANDLER_PAIR: u64 = pair_of(0) as u64;
+const HANDLER_PAIRS: u64 = 12;
+const SCRATCHPAD_PAIR: u64 = pair_of(6) as u64;
+const HOST_PAIR: u64 = pair_of(14) as u64;
+/// The pair of a packet in its cell: its address and the bytes that are copied to L1.
+const PACKET_PAIR: u64 = pair_of(TASK_PACKET) as u64;
+/// In a cell, the bytes of the host's memory and those of the packet; in a task, the former and the home cluster.
+const BYTES_PAIR: u64 = pair_of(16) as u64;
+/// The pair with the bytes of the packet in a task.
+const SIZE_PAIR: u64 = pair_of(TASK_SIZE) as u64;
+const LAST_PAIR: u64 = TASK_PAIRS.len() as u64 - 1;
 
 /// Parameters of the scheduler.
 #[derive(Parameters, Clone, Copy, Debug, PartialEq, Eq)]
@@ -153,7 +159,7 @@ pub struct MessageScheduler {
     /// Packets; `msgid` is the number of a queue, the lowest bits of a message id.
     pub her: HerIn<{ WORD }, { HOST_ADDRESS }, { shape.queue() }>,
     /// Tasks for each cluster.
-    pub task: [FrameOut<{ WORD }>; shape.clusters],
+    pub task: [FrameOut<{ PAIR }>; shape.clusters],
     /// Tasks that have ended, of each cluster: a [`TaskEnd`].
     pub finished: [StreamIn<{ TaskEnd::new().width }>; shape.clusters],
     /// Packets that are done.
@@ -166,7 +172,7 @@ pub struct MessageScheduler {
     pub weight: ContextSettingIn<{ shape.context() }, { WEIGHT }>,
     /// Counters of contexts.
     pub totals: ContextTotalsIn<{ shape.context() }>,
-    words: Ram<{ RamStyle::Block }, { shape.cells << INDEX }, { WORD }>,
+    pairs: Ram<{ RamStyle::Block }, { shape.cells << TASK_PAIR }, { PAIR }>,
     hers: HerWords<{ shape }>,
     engine: Checked<QueueEngine<{ shape }>>,
     tasks: TaskWords<{ shape }>,
@@ -176,7 +182,7 @@ pub struct MessageScheduler {
 fn update() {
     hers.her = her;
     engine.packet = hers.packet;
-    words.write(hers.writes, hers.address, hers.data);
+    pairs.write(hers.writes, hers.address, hers.data);
 
     for (outside, inside) in finished.iter().zip(&engine.finished) {
         *inside = *outside;
@@ -188,9 +194,9 @@ fn update() {
 
     tasks.job = engine.task;
     tasks.returned = engine.returned;
-    words.read_enable = tasks.reads;
-    words.read_addr = tasks.address;
-    tasks.data = words.read_data;
+    pairs.read_enable = tasks.reads;
+    pairs.read_addr = tasks.address;
+    tasks.data = pairs.read_data;
     for (outside, inside) in task.iter().zip(&tasks.task) {
         *outside = *inside;
     }
@@ -215,6 +221,6 @@ pub(crate) const SIMULATED: [Variant; 3] = [
     ),
     ENTRY.variant(
         "message_scheduler_wide",
-        "clusters=8 queues=32 cells=64 tasks=2 contexts=8",
+        "clusters=8 queues=32 cells=64 tasks=2 contexts=4",
     ),
 ];

@@ -10,7 +10,7 @@ use spinneret_verilog::prelude::*;
 pub(in super::super) const PRICE: usize = 16;
 /// Clocks in which an HPU has no task between two of them: a task ends, ranges are set. They are charged too, as tasks would be the
 /// cheaper the shorter they are.
-pub const BETWEEN_TASKS: u64 = 32;
+pub const BETWEEN_TASKS: u64 = 26;
 /// Bits of the clocks that are charged.
 const CHARGED: usize = TASK_CLOCKS + 1;
 /// Bits of the product of clocks and price.
