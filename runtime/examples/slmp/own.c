@@ -2,6 +2,9 @@
  * The handler of spinneret's own HPUs. It is apart from that of the PULP cluster, because code for both would take more of the
  * instruction cache there, and clocks.
  */
+
+/* Without optimisation both would not fit into program memory. */
+#pragma GCC optimize("O3")
 #include "own.h"
 
 #include "known.h"

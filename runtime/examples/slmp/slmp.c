@@ -24,7 +24,10 @@ static inline void remember_message(const local_t *local, memory_t *memory, plac
 
 #include "receive.h"
 
-__handler__ __attribute__((noinline)) void slmp_ph(handler_args_t *args) {
+/* The compiler must not cut it in two, which a function that is not inlined prevents. */
+__attribute__((noinline)) void slmp_ph(handler_args_t *args);
+
+__handler__ void slmp_ph(handler_args_t *args) {
     if (spin_is_own_hpu()) {
         receive_on_own(args);
         return;
