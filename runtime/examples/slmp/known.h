@@ -1,6 +1,6 @@
 /*
- * What an HPU remembers of the message that it worked on last, in a thread-local variable, and the short way of a segment of
- * that message, which takes half the instructions.
+ * The message that an HPU of spinneret's own worked on last, which it remembers in a thread-local variable, and the short way of
+ * a segment of that message, which takes half the instructions.
  *
  * A segment goes the short way if all of its headers are as before, except for the IP identification and checksum, the UDP
  * checksum and the offset. So its lengths and addresses have been checked, and the acknowledgement of the segment before is its
@@ -78,7 +78,7 @@ static inline bool has_known_udp_checksum(const frame_t *frame, uint32_t bytes) 
 }
 
 /*
- * Whether headers are as before, but for what may differ, and checksums are right. The sender's port is in word 8 and the
+ * Whether headers are as before, except for what may differ, and checksums are right. The sender's port is in word 8 and the
  * message's id in word 11: they differ most often.
  */
 static inline bool has_known_headers(const task_t *task, const headers_t *headers) {
