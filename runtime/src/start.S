@@ -76,6 +76,43 @@
     la ra, handler_returned
     .endm
 
+    /* Asks for the next task, and begins its handler. */
+    .macro begin_next_task
+next_task:
+#ifdef SPIN_PSPIN_ONLY
+    lw t2, HANDLER(t1)
+    prepare_handler
+#else
+    /* All is ready before the task comes: its handler begins soon after its address is there. */
+    prepare_handler
+    lw t2, HANDLER(t1)
+#endif
+    mv a0, sp
+#ifdef SPIN_RESIDENT
+    lw t3, HANDLER_SIZE(t1)
+    lw t4, CONTEXT_PROGRAM(t0)
+    srli t3, t3, SPIN_RESIDENT_ID_SHIFT
+    bne t3, t4, 1f
+#endif
+    csrw mepc, t2
+    mret
+#ifdef SPIN_RESIDENT
+    /* It is too far away for a branch. */
+1:  j other_program
+#endif
+    .endm
+
+    /* The end of a handler. */
+    .macro end_of_task
+handler_done:
+    csrw mscratch, t0
+task_done:
+    lw t2, CONTEXT_INSIDE(t0)
+    li t1, SPIN_HPU_ADDR
+    bnez t2, task_done_specially
+    sw zero, DOORBELL(t1)
+    .endm
+
     /* The reset vector of the cores is 0x80 bytes into program memory; the entry point of the ELF file is _start. */
     .section .vectors, "ax"
     .org 0x80
@@ -170,7 +207,11 @@ first_task:
     li t1, SPIN_HPU_ADDR
     li t2, MSTATUS_MPP
     csrc mstatus, t2
+#ifdef SPIN_PSPIN_ONLY
+    begin_next_task
+#else
     j next_task
+#endif
     .size _start, . - _start
 
     /* The return address of handlers, in user mode. */
@@ -190,38 +231,14 @@ trap:
     addi t1, t1, -CAUSE_USER_ECALL
     bnez t1, not_a_handlers_call
     li t1, ECALL_EXIT
-    bne a7, t1, call_of_any
-
-    /* The end of a handler, and the loop: straight on, as each task goes this way. */
-    csrw mscratch, t0
-task_done:
-    lw t2, CONTEXT_INSIDE(t0)
-    li t1, SPIN_HPU_ADDR
-    bnez t2, task_done_specially
-    sw zero, DOORBELL(t1)
-next_task:
 #ifdef SPIN_PSPIN_ONLY
-    lw t2, HANDLER(t1)
-    prepare_handler
+    beq a7, t1, handler_done
 #else
-    /* All is ready before the task comes: its handler begins soon after its address is there. */
-    prepare_handler
-    lw t2, HANDLER(t1)
+    bne a7, t1, call_of_any
+    /* The end of a handler, and the next one: straight on, as each task goes this way. */
+    end_of_task
+    begin_next_task
 #endif
-    mv a0, sp
-#ifdef SPIN_RESIDENT
-    lw t3, HANDLER_SIZE(t1)
-    lw t4, CONTEXT_PROGRAM(t0)
-    srli t3, t3, SPIN_RESIDENT_ID_SHIFT
-    bne t3, t4, 1f
-#endif
-    csrw mepc, t2
-    mret
-#ifdef SPIN_RESIDENT
-    /* It is too far away for a branch. */
-1:  j other_program
-#endif
-
 call_of_any:
     li t1, ECALL_CYCLES
     beq a7, t1, give_cycles
@@ -261,6 +278,12 @@ fault:
     li t1, SPIN_HPU_ADDR
     sw t2, ERROR(t1)
     j task_done
+
+#ifdef SPIN_PSPIN_ONLY
+    /* Where it was when traces of the public cluster were recorded, whose cache makes a difference. */
+    end_of_task
+    j next_task
+#endif
 
     /* It was the only one that was let in, or this is the public cluster. */
 task_done_specially:
