@@ -46,17 +46,6 @@
     add \locals, \locals, t6
     .endm
 
-    /* Copies words up to the end of the target, or of the source. */
-    .macro copy_words target, source, cursor, end
-1:  beq \cursor, \end, 2f
-    lw t6, 0(\source)
-    sw t6, 0(\target)
-    addi \source, \source, 4
-    addi \target, \target, 4
-    j 1b
-2:
-    .endm
-
     .section .text.resident, "ax"
     /* HPU 0 prepares the guard of each cluster, and clears its scratchpads; the others wait. */
 start_resident:
@@ -116,9 +105,9 @@ other_program:
     find_entry s1, t4
     lw t6, SPIN_RESIDENT_ID(s1)
     bne t6, t4, 3f
-    find_locals a0, a1, s1
-    sub a1, s3, a1
-    copy_words a0, a1, a1, s3
+    find_locals a1, a3, s1
+    sub t4, s3, a3
+    jal a6, copy_bytes
     sw zero, CONTEXT_PROGRAM(t0)
 
 3:  mv a0, s2
@@ -137,10 +126,10 @@ other_program:
     find_entry s1, s5
     lw t6, SPIN_RESIDENT_ID(s1)
     bne t6, s5, not_loaded
-    find_locals a0, a1, s1
-    sub a1, s3, a1
+    find_locals t4, a3, s1
+    sub a1, s3, a3
     sw a1, CONTEXT_TP(t0)
-    copy_words a1, a0, a1, s3
+    jal a6, copy_bytes
     lw t6, SPIN_RESIDENT_GP(s1)
     sw t6, CONTEXT_GP(t0)
 
@@ -227,20 +216,13 @@ enter_program:
 
     /* Clears a2 bytes at a1 in L1, with CLEAR_BYTES of zeros at s2; returns to t5. */
 clear_scratchpad:
-    li t3, SPIN_DMA_ADDR
     mv t6, a1
     mv t4, s2
     li a3, CLEAR_BYTES
 1:  beqz a2, 4f
     bgeu a2, a3, 2f
     mv a3, a2
-2:  sw t4, DMA_SOURCE(t3)
-    sw a1, DMA_DESTINATION(t3)
-    sw a3, DMA_BYTES(t3)
-    lw a4, DMA_START(t3)
-3:  lw a5, DMA_DONE(t3)
-    sub a5, a5, a4
-    bltz a5, 3b
+2:  jal a6, copy_bytes
     add a1, a1, a3
     sub a2, a2, a3
     /* The next copy is from all that is clear by now, and so as long. */
@@ -248,6 +230,18 @@ clear_scratchpad:
     sub a3, a1, t6
     j 1b
 4:  jr t5
+
+    /* Copies a3 bytes from t4 to a1; returns to a6. */
+copy_bytes:
+    li t3, SPIN_DMA_ADDR
+    sw t4, DMA_SOURCE(t3)
+    sw a1, DMA_DESTINATION(t3)
+    sw a3, DMA_BYTES(t3)
+    lw a4, DMA_START(t3)
+1:  lw a5, DMA_DONE(t3)
+    sub a5, a5, a4
+    bltz a5, 1b
+    jr a6
 
     /* Registers but ra, sp, gp, tp, t0 to t2 and a0 to a3; returns to t1. The runtime's are nothing to handlers. */
 clear_registers:

@@ -74,7 +74,43 @@
     sw t4, 8(sp)
     sw t5, 12(sp)
     la ra, handler_returned
+    .endm
+
+    /* Asks for the next task, and begins its handler. */
+    .macro begin_next_task
+next_task:
+#ifdef SPIN_PSPIN_ONLY
+    lw t2, HANDLER(t1)
+    prepare_handler
+#else
+    /* All is ready before the task comes: its handler begins soon after its address is there. */
+    prepare_handler
+    lw t2, HANDLER(t1)
+#endif
     mv a0, sp
+#ifdef SPIN_RESIDENT
+    lw t3, HANDLER_SIZE(t1)
+    lw t4, CONTEXT_PROGRAM(t0)
+    srli t3, t3, SPIN_RESIDENT_ID_SHIFT
+    bne t3, t4, 1f
+#endif
+    csrw mepc, t2
+    mret
+#ifdef SPIN_RESIDENT
+    /* It is too far away for a branch. */
+1:  j other_program
+#endif
+    .endm
+
+    /* The end of a handler. */
+    .macro end_of_task
+handler_done:
+    csrw mscratch, t0
+task_done:
+    lw t2, CONTEXT_INSIDE(t0)
+    li t1, SPIN_HPU_ADDR
+    bnez t2, task_done_specially
+    sw zero, DOORBELL(t1)
     .endm
 
     /* The reset vector of the cores is 0x80 bytes into program memory; the entry point of the ELF file is _start. */
@@ -141,12 +177,16 @@ _start:
     add t0, t0, s1
     sw t0, CONTEXT_GID(s4)
 #ifdef SPIN_RESIDENT
-    li a0, 1 << IS_PUBLIC_SHIFT /* as if: its programs wait for commands on all HPUs */
+    /* The counters of the PULP cluster alone can be stopped. */
+    csrsi mcountinhibit, 1
+    csrr a0, mcountinhibit
+    andi a0, a0, 1
+    csrw mcountinhibit, zero
 #else
     call spin_has_cycles
     seqz a0, a0
-    slli a0, a0, IS_PUBLIC_SHIFT
 #endif
+    slli a0, a0, IS_PUBLIC_SHIFT
     sw a0, CONTEXT_INSIDE(s4)
 
 #ifdef SPIN_RESIDENT
@@ -167,23 +207,11 @@ first_task:
     li t1, SPIN_HPU_ADDR
     li t2, MSTATUS_MPP
     csrc mstatus, t2
-next_task:
 #ifdef SPIN_PSPIN_ONLY
-    lw t2, HANDLER(t1)
-    prepare_handler
+    begin_next_task
 #else
-    /* All is ready before the task comes: its handler begins two instructions after its address is there. */
-    prepare_handler
-    lw t2, HANDLER(t1)
+    j next_task
 #endif
-#ifdef SPIN_RESIDENT
-    lw t3, HANDLER_SIZE(t1)
-    lw t4, CONTEXT_PROGRAM(t0)
-    srli t3, t3, SPIN_RESIDENT_ID_SHIFT
-    bne t3, t4, other_program
-#endif
-    csrw mepc, t2
-    mret
     .size _start, . - _start
 
     /* The return address of handlers, in user mode. */
@@ -203,7 +231,14 @@ trap:
     addi t1, t1, -CAUSE_USER_ECALL
     bnez t1, not_a_handlers_call
     li t1, ECALL_EXIT
+#ifdef SPIN_PSPIN_ONLY
     beq a7, t1, handler_done
+#else
+    bne a7, t1, call_of_any
+    /* The end of a handler, and the next one: straight on, as each task goes this way. */
+    end_of_task
+    begin_next_task
+#endif
 call_of_any:
     li t1, ECALL_CYCLES
     beq a7, t1, give_cycles
@@ -244,15 +279,11 @@ fault:
     sw t2, ERROR(t1)
     j task_done
 
-handler_done:
-    csrw mscratch, t0
-    li t1, SPIN_HPU_ADDR
-
-task_done:
-    lw t2, CONTEXT_INSIDE(t0)
-    bnez t2, task_done_specially
-    sw zero, DOORBELL(t1)
+#ifdef SPIN_PSPIN_ONLY
+    /* Where it was when traces of the public cluster were recorded, whose cache makes a difference. */
+    end_of_task
     j next_task
+#endif
 
     /* It was the only one that was let in, or this is the public cluster. */
 task_done_specially:

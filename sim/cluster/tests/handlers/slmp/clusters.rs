@@ -10,12 +10,11 @@ use spinneret_slmp::memory::{COMPLETED, Cause, DONE_END};
 const UNIT: usize = 100;
 const CAPACITY: u32 = 8000;
 
-fn receiver(clusters: usize) -> Receiver {
-    let config = Config {
-        clusters,
-        ..Config::default()
-    };
-    Receiver::on(config, 1, CAPACITY, Confirm::Memory)
+/// Receivers on HPUs of each kind, one after the other.
+fn receivers(clusters: usize) -> impl Iterator<Item = Receiver> {
+    [Config::default(), Config::spinneret()]
+        .into_iter()
+        .map(move |config| Receiver::on(Config { clusters, ..config }, 1, CAPACITY, Confirm::Memory))
 }
 
 /// Segments of a message arrive at all clusters in turn, and the host takes it.
@@ -48,8 +47,10 @@ fn receive_whole(receiver: &mut Receiver, clusters: usize, transfer: &Transfer, 
 
 #[test]
 fn initial_scratchpad_contents_are_ignored() {
-    for clusters in [1, 2, 4] {
-        let mut receiver = receiver(clusters);
+    for (clusters, mut receiver) in [1, 2, 4]
+        .into_iter()
+        .flat_map(|clusters| receivers(clusters).map(move |receiver| (clusters, receiver)))
+    {
         let fills: [&dyn Fn(usize) -> u8; 5] = [
             &|_| 0xff,
             &|_| 1,
@@ -72,18 +73,19 @@ fn initial_scratchpad_contents_are_ignored() {
 /// The host restarts, and finds the scratchpads as messages before the restart have left them.
 #[test]
 fn state_of_an_earlier_start_is_ignored() {
-    let mut receiver = receiver(2);
-    for start in 0..4 {
-        receiver.prepare(CAPACITY, Confirm::Memory);
-        // Short segments of a long message after long ones of a short message, and vice versa.
-        for (message, length, unit) in [(1, 1000, 200), (2, 7000, 2), (3, 7000, 100), (4, 7000, 2)] {
-            let transfer = Transfer::new(message, length, unit);
-            receive_whole(
-                &mut receiver,
-                2,
-                &transfer,
-                &format!("start {start}, message {message}"),
-            );
+    for mut receiver in receivers(2) {
+        for start in 0..4 {
+            receiver.prepare(CAPACITY, Confirm::Memory);
+            // Short segments of a long message after long ones of a short message, and vice versa.
+            for (message, length, unit) in [(1, 1000, 200), (2, 7000, 2), (3, 7000, 100), (4, 7000, 2)] {
+                let transfer = Transfer::new(message, length, unit);
+                receive_whole(
+                    &mut receiver,
+                    2,
+                    &transfer,
+                    &format!("start {start}, message {message}"),
+                );
+            }
         }
     }
 }
@@ -125,34 +127,35 @@ fn meet(receiver: &mut Receiver, order: &[usize], segments: &[Segment], clocks: 
 #[test]
 fn of_duplicates_in_several_clusters_one_is_accepted() {
     let segments = &Transfer::new(5, 40 * UNIT, UNIT).segments()[..5];
-    let mut receiver = receiver(4);
-    let orders: [&[usize]; 8] = [
-        &[0, 1],
-        &[1, 0],
-        &[0, 1, 0, 1],
-        &[1, 1, 0, 0],
-        &[0, 1, 2, 3],
-        &[3, 2, 1, 0],
-        &[2, 0, 3, 1, 2, 0, 3, 1],
-        &[3, 1, 0, 2],
-    ];
-    let mut winners = [0; 4];
-    for order in orders {
-        for known in [1, 5] {
-            let most = if order.len() == 2 && known == 5 { 700 } else { 160 };
-            for clocks in (0..most).step_by(stride(3)) {
-                let won = meet(&mut receiver, order, &segments[..known], clocks);
-                let [winner] = won[..] else {
-                    panic!("one cluster has the segment: {won:?}")
-                };
-                winners[winner] += 1;
+    for mut receiver in receivers(4) {
+        let orders: [&[usize]; 8] = [
+            &[0, 1],
+            &[1, 0],
+            &[0, 1, 0, 1],
+            &[1, 1, 0, 0],
+            &[0, 1, 2, 3],
+            &[3, 2, 1, 0],
+            &[2, 0, 3, 1, 2, 0, 3, 1],
+            &[3, 1, 0, 2],
+        ];
+        let mut winners = [0; 4];
+        for order in orders {
+            for known in [1, 5] {
+                let most = if order.len() == 2 && known == 5 { 700 } else { 160 };
+                for clocks in (0..most).step_by(stride(3)) {
+                    let won = meet(&mut receiver, order, &segments[..known], clocks);
+                    let [winner] = won[..] else {
+                        panic!("one cluster has the segment: {won:?}")
+                    };
+                    winners[winner] += 1;
+                }
             }
         }
+        assert!(
+            winners.iter().all(|count| *count > 20 / stride(3)),
+            "each cluster wins sometimes: {winners:?}"
+        );
     }
-    assert!(
-        winners.iter().all(|count| *count > 20 / stride(3)),
-        "each cluster wins sometimes: {winners:?}"
-    );
 }
 
 /// The last two segments in two clusters, and the end among them: one handler completes the message.
@@ -160,24 +163,25 @@ fn of_duplicates_in_several_clusters_one_is_accepted() {
 fn a_message_that_ends_in_several_clusters_is_completed_once() {
     let transfer = Transfer::new(6, 4 * UNIT, UNIT);
     let segments = transfer.segments();
-    let mut receiver = receiver(2);
-    for clocks in (0..400).step_by(stride(3)) {
-        for order in [[2, 3], [3, 2]] {
-            receiver.prepare(CAPACITY, Confirm::Memory);
-            receiver.bench.host_clocks = clocks % 5 * 30;
-            for number in [0, 1] {
-                receiver.push_to(number, &segments[number].frame());
+    for mut receiver in receivers(2) {
+        for clocks in (0..400).step_by(stride(3)) {
+            for order in [[2, 3], [3, 2]] {
+                receiver.prepare(CAPACITY, Confirm::Memory);
+                receiver.bench.host_clocks = clocks % 5 * 30;
+                for number in [0, 1] {
+                    receiver.push_to(number, &segments[number].frame());
+                    receiver.bench.run();
+                }
+                receiver.push_to(0, &segments[order[0]].frame());
+                receiver.bench.run_for(clocks);
+                receiver.push_to(1, &segments[order[1]].frame());
                 receiver.bench.run();
+                let what = format!("{order:?}, {clocks} clocks apart");
+                assert_eq!(receiver.counters()[COMPLETED], 1, "{what}");
+                assert_eq!(receiver.acks().last(), Some(&Ack::of(&segments[3])), "{what}");
+                assert_eq!(receiver.get(0, DONE), DONE_END | 4, "{what}");
+                assert_eq!(receiver.take(0), Some((6, transfer.bytes.clone())), "{what}");
             }
-            receiver.push_to(0, &segments[order[0]].frame());
-            receiver.bench.run_for(clocks);
-            receiver.push_to(1, &segments[order[1]].frame());
-            receiver.bench.run();
-            let what = format!("{order:?}, {clocks} clocks apart");
-            assert_eq!(receiver.counters()[COMPLETED], 1, "{what}");
-            assert_eq!(receiver.acks().last(), Some(&Ack::of(&segments[3])), "{what}");
-            assert_eq!(receiver.get(0, DONE), DONE_END | 4, "{what}");
-            assert_eq!(receiver.take(0), Some((6, transfer.bytes.clone())), "{what}");
         }
     }
 }

@@ -5,6 +5,7 @@
 
 mod causes;
 mod clusters;
+mod known;
 mod order;
 mod races;
 mod receiver;

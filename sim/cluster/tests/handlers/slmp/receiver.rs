@@ -52,6 +52,13 @@ impl Receiver {
         Self::on(Config::default(), places, capacity, confirm)
     }
 
+    /// The same on HPUs of each kind, one after the other: those of the PULP cluster, and spinneret's own.
+    pub(crate) fn each(places: usize, capacity: u32, confirm: Confirm) -> impl Iterator<Item = Self> {
+        [Config::default(), Config::spinneret()]
+            .into_iter()
+            .map(move |config| Self::on(config, places, capacity, confirm))
+    }
+
     /// The same on another cluster.
     pub(crate) fn on(config: Config, places: usize, capacity: u32, confirm: Confirm) -> Self {
         let clusters = config.clusters;

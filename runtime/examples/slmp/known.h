@@ -1,0 +1,224 @@
+/*
+ * The message that an HPU of spinneret's own worked on last, which it remembers in a thread-local variable, and the short way of
+ * a segment of that message, which takes half the instructions.
+ *
+ * A segment goes the short way if all of its headers are as before, except for the IP identification and checksum, the UDP
+ * checksum and the offset. So its lengths and addresses have been checked, and the acknowledgement of the segment before is its
+ * own with another offset. Everything else goes the long way, which begins from the start:
+ *
+ *   headers as before? -> offset -> enter the place: the same message? -> claim -> copy, acknowledge meanwhile -> count
+ *          | no             | no           | no: leave again               | not clearly its own: withdraw, leave
+ *          +----------------+--------------+-------------------------------+--> the long way
+ *
+ * A place keeps its generation while its state is open and an HPU works on it, and what is remembered belongs to the
+ * generation. The state is read first: if it is the message's, the generation is still as it was after that. Whether the end is
+ * known is in L1. An HPU that sees it too late may accept a segment behind the end, as one that comes at the same time.
+ *
+ * A claim that meets another one is withdrawn, and made again the long way, so another HPU that loses it to this one is right.
+ *
+ * Only HPUs of spinneret's own remember anything, as others claim segments with locks.
+ */
+#ifndef KNOWN_H
+#define KNOWN_H
+
+#include "position.h"
+
+/* Words of the headers, from the start of the frame to the payload. */
+#define HEADER_WORDS (sizeof(frame_t) / sizeof(uint32_t))
+static_assert(sizeof(frame_t) % sizeof(uint32_t) == 0, "headers are whole words");
+
+typedef union {
+    frame_t frame;
+    uint32_t word[HEADER_WORDS];
+} headers_t;
+
+typedef struct {
+    uint32_t seen;    /* id of the message of the last segment that was accepted the long way */
+    memory_t *memory; /* the context's handler memory; NULL: nothing is known */
+    uint32_t frame_bytes;
+    headers_t request; /* of an earlier segment */
+    headers_t answer;  /* the acknowledgement of any, once its offset is set */
+    place_t *place;
+    uint32_t generation;
+    uint32_t identified; /* sum of IP identification and checksum: the same in all */
+    uint32_t unit;
+    uint32_t reciprocal;
+    uint32_t last; /* greatest offset that there can be */
+    uint32_t region;
+    record_t *own; /* the record in this cluster */
+    volatile uint32_t *deciding;
+    record_t *others[SPIN_TASK_CLUSTERS - 1]; /* those in others; none if they are not ready, and of three there may be one twice */
+    volatile uint32_t *counter;
+} known_t;
+
+static __thread known_t known;
+
+/* Sum of the fields that differ in right IP headers, of which one follows from the other. */
+static inline uint32_t identify(const frame_t *frame) {
+    uint32_t sum = (uint32_t)frame->identification + frame->ip_checksum;
+    return (sum + (sum >> 16)) & 0xffff;
+}
+
+/*
+ * Whether three numbers are those of before. All are read first, as an HPU would wait for each of them before it compares it. The
+ * compiler must not move the loads, and takes the empty instruction to change what they give.
+ */
+static inline bool are_same(uint32_t first, uint32_t first_before, uint32_t second, uint32_t second_before,
+                            uint32_t third, uint32_t third_before) {
+    asm("" : "+r"(first), "+r"(first_before), "+r"(second), "+r"(second_before), "+r"(third), "+r"(third_before));
+    return likely(first == first_before) && likely(second == second_before) && likely(third == third_before);
+}
+
+/* Whether the UDP checksum is right, by the NIC's sum of the payload. If it has none, the segment goes the long way. */
+static inline bool has_known_udp_checksum(const frame_t *frame, uint32_t bytes) {
+    uint32_t told = spin_packet_sum(), sum = told >> SPIN_PACKET_SIZE_BITS;
+    uint32_t pseudo = sum_of(htons(PROTOCOL_UDP) + frame->udp_bytes, frame->source, 4);
+    return sum != 0 && (told & ((1u << SPIN_PACKET_SIZE_BITS) - 1)) == bytes &&
+           bytes == sizeof(frame_t) + known.unit && ip_checksum_finish(pseudo + sum) == 0;
+}
+
+/*
+ * Whether headers are as before, except for what may differ, and checksums are right. The sender's port is in word 8 and the
+ * message's id in word 11: they differ most often.
+ */
+static inline bool has_known_headers(const task_t *task, const headers_t *headers) {
+    const frame_t *frame = &headers->frame, *request = &known.request.frame;
+    const uint32_t *word = headers->word, *before = known.request.word;
+    memory_t *memory = task->handler_mem;
+    uint32_t bytes = task->pkt_mem_size;
+    /* A frame may be too short to be read. */
+    if (!likely(memory == known.memory) || !likely(bytes == known.frame_bytes)) {
+        return false;
+    }
+    return are_same(word[11], before[11], word[8], before[8], word[7], before[7]) &&
+           are_same(word[9], before[9], word[5], before[5], word[3], before[3]) &&
+           are_same(word[0], before[0], word[1], before[1], word[2], before[2]) &&
+           likely(identify(frame) == known.identified) &&
+           are_same(frame->ip_bytes, request->ip_bytes, frame->source[0], request->source[0], frame->flags,
+                    request->flags) &&
+           (likely(frame->udp_checksum == 0) || has_known_udp_checksum(frame, bytes));
+}
+
+/* Whether there is a record in another cluster that was not ready when this HPU remembered the others: none was. */
+static inline bool has_ready_record(record_t *own, uint32_t generation) {
+    uint32_t found = 0;
+#pragma GCC unroll 4
+    for (uint32_t cluster = 0; cluster < SPIN_TASK_CLUSTERS; ++cluster) {
+        found |= own->ready[cluster] == generation;
+    }
+    return found != 0;
+}
+
+/* Leaves the place of a segment that has to go the long way, with its bit withdrawn if it was set. */
+static __attribute__((noinline, cold)) void start_over(uint32_t word, uint32_t bit) {
+    if (bit != 0) {
+        withdraw(known.own, word, bit);
+    }
+    *known.deciding = 0;
+    leave(known.place);
+}
+
+static __attribute__((noinline, cold)) void note_known(uint32_t word) { note_used(known.own, word + 1); }
+
+/*
+ * Claims the segment of a place that this HPU has entered, as claim_segment does, if no other HPU wants it. Else gives
+ * everything back, and returns false.
+ */
+static inline bool claim_known(uint32_t index) {
+    record_t *own = known.own;
+    uint32_t word = index / 32, bit = 1u << index % 32;
+    *known.deciding = index + 1;
+    /* amo_or, on an HPU that is known to have the instruction. */
+    uint32_t before;
+    asm volatile("amoor.w %0, %1, (%2)" : "=r"(before) : "r"(bit), "r"(&own->claimed[word]) : "memory");
+    if (!likely((before & bit) == 0)) {
+        start_over(word, 0);
+        return false;
+    }
+    if (!likely(before != 0)) {
+        note_known(word);
+    }
+    uint32_t others = 0;
+    if (likely(known.others[0] != NULL)) {
+        others = known.others[0]->claimed[word];
+        if (!likely(known.others[1] == NULL)) {
+            others |= known.others[1]->claimed[word] | known.others[2]->claimed[word];
+        }
+    } else if (has_ready_record(own, known.generation)) {
+        others = bit;
+    }
+    if (!likely((others & bit) == 0)) {
+        start_over(word, bit);
+        return false;
+    }
+    *known.deciding = 0;
+    return true;
+}
+
+/* Enters the place that is known, if it still has the message that is known. */
+static inline bool enter_known(place_t *place) {
+    add(&place->users, 1);
+    if (likely(place->state == SLMP_OPEN) && likely(place->generation == known.generation)) {
+        return true;
+    }
+    known.memory = NULL;
+    leave(place);
+    return false;
+}
+
+/* Takes the headers of a segment as it came from those of its acknowledgement, or of itself. */
+static inline void restore_request(frame_t *frame, uint32_t bytes) {
+    swap(frame->to, frame->from, 3);
+    swap(frame->source, frame->destination, 2);
+    swap(&frame->source_port, &frame->destination_port, 1);
+    frame->ip_bytes = htons(sizeof(ip_hdr_t) + UDP_AND_SLMP_BYTES + bytes);
+    frame->udp_bytes = htons(UDP_AND_SLMP_BYTES + bytes);
+    frame->flags &= (uint16_t)~htons(SLMP_FLAG_ACK);
+}
+
+/*
+ * Remembers the message of an accepted segment, and its acknowledgement if it was asked for. If some of the other clusters are
+ * ready and some are not, nothing is remembered.
+ */
+static __attribute__((noinline)) void remember(const local_t *local, memory_t *memory, place_t *place,
+                                               const position_t *at, const segment_t *segment) {
+    uint32_t others = 0, clusters = count_clusters();
+    for (uint32_t cluster = 0; cluster < clusters; ++cluster) {
+        if (local->own->ready[cluster] == local->generation) {
+            known.others[others++] = record_of(local, cluster);
+        }
+    }
+    known.memory = NULL;
+    if (segment->is_end || at->reciprocal == 0 || (others != 0 && others != clusters - 1)) {
+        return;
+    }
+    for (; others < SPIN_TASK_CLUSTERS - 1; ++others) {
+        known.others[others] = others == 2 ? known.others[1] : NULL;
+    }
+    known.frame_bytes = local->task->pkt_mem_size;
+    const headers_t *headers = (const headers_t *)segment->frame;
+    for (uint32_t i = 0; i < HEADER_WORDS; ++i) {
+        known.request.word[i] = known.answer.word[i] = headers->word[i];
+    }
+    if (segment->is_turned) {
+        restore_request(&known.request.frame, at->unit);
+    }
+    known.place = place;
+    known.generation = local->generation;
+    known.request.frame.identification = known.request.frame.ip_checksum = 0;
+    known.identified = ip_checksum_finish(
+        sum_of(0, (const uint16_t *)(const void *)&known.request.frame.version_ihl, sizeof(ip_hdr_t) / sizeof(uint16_t)));
+    known.unit = at->unit;
+    known.reciprocal = at->reciprocal;
+    known.last = MIN(at->room - at->unit, (SLMP_MAX_SEGMENTS - 1) * at->unit);
+    known.region = at->region;
+    known.own = local->own;
+    known.deciding = &local->own->deciding[rt_core_id()];
+    uint32_t hpu = rt_cluster_id() * NB_CORES + rt_core_id();
+    bool is_answered = segment->wants_ack;
+    known.counter = &memory->counters[hpu % SLMP_HPUS * SLMP_COUNTERS +
+                                      (is_answered ? SLMP_ACCEPTED_AND_ACKED : SLMP_ACCEPTED)];
+    known.memory = memory;
+}
+
+#endif

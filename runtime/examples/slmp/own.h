@@ -1,0 +1,9 @@
+/* The handler of spinneret's own HPUs. */
+#ifndef OWN_H
+#define OWN_H
+
+#include "position.h"
+
+void receive_on_own(handler_args_t *args);
+
+#endif
