@@ -215,13 +215,47 @@ typedef struct spinneret_options {
 } spinneret_options;
 
 /**
- * HPU time that a context has used since the clusters were reset.
+ * Share of a context in the NIC. Only spinneret's own clusters have weights, budgets and rates.
+ */
+typedef struct spinneret_share {
+    /**
+     * Weight in HPU time, copies to and from the host, and packets to send, relative to those of other contexts: 1 to 15.
+     */
+    uint32_t weight;
+    /**
+     * Clocks after which a handler is stopped; 0: never.
+     */
+    uint32_t budget;
+    /**
+     * Bound on slots of the packet buffer, beyond which packets are dropped and counted; 0: none.
+     */
+    uint32_t slots;
+    /**
+     * Limit of the bytes of packets that handlers send in a clock of the clusters, in units of 1/256; 0: none.
+     */
+    uint32_t egress_rate;
+} spinneret_share;
+
+/**
+ * Use of the NIC by contexts of a number, since the clusters were reset.
  */
 typedef struct spinneret_usage {
     /**
-     * Clocks that its handlers took.
+     * Clocks that handlers took.
      */
     uint64_t clocks;
+    /**
+     * Bytes that handlers copied to the host.
+     */
+    uint64_t host_written;
+    /**
+     * Bytes that handlers copied from the host.
+     */
+    uint64_t host_read;
+    /**
+     * Bytes of packets that handlers sent.
+     */
+    uint64_t sent;
     /**
      * Handlers that have ended, modulo 2^32.
      */
@@ -234,6 +268,10 @@ typedef struct spinneret_usage {
      * Handlers that failed, those that used up their budget among them.
      */
     uint32_t failures;
+    /**
+     * Packets that were dropped because the context was at its bound on slots, since the NIC was reset.
+     */
+    uint32_t dropped_bound;
 } spinneret_usage;
 
 /**
@@ -411,15 +449,15 @@ int spinneret_close_context(struct spinneret_context *context);
 int spinneret_set_rules(struct spinneret_context *context, const struct spinneret_ruleset *rules);
 
 /**
- * Sets the share of a context in HPU time, which only spinneret's own clusters have: its weight, 1 to 15, relative to those of
- * other contexts, and the clocks after which a handler is stopped (0: never).
+ * Sets the share of a context. One that is opened has weight 1, a million clocks, and no other limit, or the share that the
+ * options of spinneret serve name.
+ * share can be read, or is null for the first one of a context.
  */
 int spinneret_set_share(struct spinneret_context *context,
-                        uint32_t weight,
-                        uint32_t budget);
+                        const struct spinneret_share *share);
 
 /**
- * Reads the HPU time that a context has used, which only spinneret's own clusters count.
+ * Reads how a context has used the NIC, which only spinneret's own clusters count.
  * The result is written to usage.
  */
 int spinneret_get_usage(struct spinneret_context *context, struct spinneret_usage *usage);

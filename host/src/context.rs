@@ -129,17 +129,18 @@ impl<D: Device> Context<D> {
             .of("Context::set_ruleset", self.opened.number)
     }
 
-    /// Sets its share of HPU time. A context that is opened has the default one, or that of `spinneret serve --weights`.
+    /// Sets its share of the NIC. A context that is opened has the default one, or that of the options of `spinneret serve`.
     ///
     /// # Errors
-    /// The clusters have no shares, or the share is more than this process may have.
+    /// The clusters have no shares and more than the bound on slots differs from the default, or the share is more than this
+    /// process may have.
     pub fn set_share(&self, share: Share) -> Result<(), Error> {
         self.nic
             .set_share(self.opened.number, share)
             .of("Context::set_share", self.opened.number)
     }
 
-    /// Reads the HPU time that contexts of its number have used since the clusters were reset.
+    /// Reads how contexts of its number have used the NIC since the clusters were reset.
     ///
     /// # Errors
     /// The clusters have no shares, or the NIC does not answer.

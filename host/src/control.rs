@@ -5,7 +5,7 @@ use crate::error::ErrorKind;
 use spinneret_program::{Code, Program};
 use spinneret_regmap::pspin::{HANDLER_BASE, HANDLER_BYTES, L1_BYTES, L1_SCRATCHPADS, SHARED_SCRATCHPAD};
 use spinneret_regmap::{
-    CONTEXTS, RULES_PER_RULESET, caps, cl, events, find, guard, her, her_meta, ingress, me,
+    CONTEXTS, RULES_PER_RULESET, caps, cl, events, find, guard, her, her_meta, ingress, me, slots,
 };
 use spinneret_rules::Ruleset;
 use std::time::Duration;
@@ -113,6 +113,7 @@ impl<D: Device> Control<'_, D> {
             self.set_ruleset(context, None)?;
             self.set(there(her::ctx_enabled(context))?, 0)?;
             self.set_ours(there(guard::enabled(context))?, 0)?;
+            self.set_ours(there(slots::BOUND.address(context))?, 0)?;
         }
         self.set_ours(guard::ENFORCE.offset, 1)?;
         let tells_contexts = u32::from(self.0.tells_contexts());

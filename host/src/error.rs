@@ -132,7 +132,7 @@ pub enum ErrorKind {
     /// A share that this process may not set.
     #[error("a {what} of {value} is not possible: this process may set {} to {}", .allowed.start(), .allowed.end())]
     Share {
-        /// Weight or budget.
+        /// Weight, budget, bound or rate.
         what: &'static str,
         /// The requested value.
         value: u32,

@@ -24,26 +24,37 @@ impl Default for Options {
     }
 }
 
-/// Share of a context in HPU time. Only spinneret's own clusters have shares.
+/// Share of a context in the NIC. Only spinneret's own clusters have weights, budgets and rates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Share {
-    /// Relative to the weights of other contexts: 1 to 15.
+    /// Weight in HPU time, copies to and from the host, and packets to send, relative to those of other contexts: 1 to 15.
     pub weight: u32,
     /// Clocks after which a handler is stopped; 0: never.
     pub budget: u32,
+    /// Bound on slots of the packet buffer, beyond which packets are dropped and counted; 0: none.
+    pub slots: u32,
+    /// Limit of the bytes of packets that handlers send in a clock of the clusters, in units of 1/256; 0: none.
+    pub egress_rate: u32,
+}
+
+impl Share {
+    /// That of a context when it is opened.
+    pub(crate) const FIRST: Self = Self {
+        weight: 1,
+        budget: HANDLER_CLOCKS,
+        slots: 0,
+        egress_rate: 0,
+    };
 }
 
 impl Default for Share {
-    /// The same as that of other contexts, and a million clocks.
+    /// Weight 1, a million clocks, and no other limit.
     fn default() -> Self {
-        Self {
-            weight: 1,
-            budget: HANDLER_CLOCKS,
-        }
+        Self::FIRST
     }
 }
 
-/// HPU time that a context has used since the clusters were reset.
+/// Use of the NIC by contexts of a number, since the clusters were reset.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Usage {
     /// Handlers that have ended, modulo 2^32.
@@ -54,4 +65,12 @@ pub struct Usage {
     pub budget_ends: u32,
     /// Handlers that failed, those that used up their budget among them.
     pub failures: u32,
+    /// Bytes that handlers copied to the host.
+    pub host_written: u64,
+    /// Bytes that handlers copied from the host.
+    pub host_read: u64,
+    /// Bytes of packets that handlers sent.
+    pub sent: u64,
+    /// Packets that were dropped because the context was at its bound on slots, since the NIC was reset.
+    pub dropped_bound: u32,
 }

@@ -77,13 +77,25 @@ class Session:
         """Ends the handlers and frees their memory. Their packets go to the host again."""
     def __enter__(self) -> Self: ...
     def __exit__(self, *_args: object) -> None: ...
-    def set_share(self, *, weight: int = 1, budget: int = 1_000_000, context: int = 0) -> None:
-        """Sets the share of a context in HPU time, with `cluster="rtl"`.
+    def set_share(
+        self,
+        *,
+        weight: int = 1,
+        budget: int = 1_000_000,
+        slots: int = 0,
+        egress_rate: int = 0,
+        context: int = 0,
+    ) -> None:
+        """Sets the share of a context; other than `slots` only with `cluster="rtl"`.
 
-        `weight` is 1 to 15, relative to other contexts. A handler is stopped after `budget` clocks; 0: never.
+        `weight` is 1 to 15, relative to other contexts. A handler is stopped after `budget` clocks; 0: never. `slots`
+        bounds the packets inside, `egress_rate` the bytes to send in a clock, in units of 1/256; 0: no bound.
         """
     def usage(self, *, context: int = 0) -> dict[str, int]:
-        """HPU time that a context has used, with `cluster="rtl"`: `handlers`, `clocks`, `budget_ends`, `failures`."""
+        """How a context has used the NIC, with `cluster="rtl"`.
+
+        `handlers`, `clocks`, `budget_ends`, `failures`; bytes `host_written`, `host_read`, `sent`; `dropped_bound`.
+        """
     def read_host(self, offset: int, size: int, *, context: int = 0) -> bytes:
         """Reads host memory of a context."""
     def write_host(self, offset: int, data: bytes, *, context: int = 0) -> None: ...

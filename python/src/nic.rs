@@ -143,14 +143,26 @@ impl Session {
         self.close()
     }
 
-    /// Sets the share of a context in HPU time.
-    #[pyo3(signature = (*, weight=1, budget=1_000_000, context=0))]
-    fn set_share(&self, weight: u32, budget: u32, context: usize) -> PyResult<()> {
-        let share = Share { weight, budget };
+    /// Sets the share of a context in the NIC.
+    #[pyo3(signature = (*, weight=1, budget=1_000_000, slots=0, egress_rate=0, context=0))]
+    fn set_share(
+        &self,
+        weight: u32,
+        budget: u32,
+        slots: u32,
+        egress_rate: u32,
+        context: usize,
+    ) -> PyResult<()> {
+        let share = Share {
+            weight,
+            budget,
+            slots,
+            egress_rate,
+        };
         self.context(context)?.set_share(share).map_err(error)
     }
 
-    /// HPU time that a context has used.
+    /// How a context has used the NIC.
     #[pyo3(signature = (*, context=0))]
     fn usage<'py>(&self, py: Python<'py>, context: usize) -> PyResult<Bound<'py, PyDict>> {
         let Usage {
@@ -158,13 +170,21 @@ impl Session {
             clocks,
             budget_ends,
             failures,
+            host_written,
+            host_read,
+            sent,
+            dropped_bound,
         } = self.context(context)?.usage().map_err(error)?;
         let usage = PyDict::new(py);
-        usage.set_item("clocks", clocks)?;
         for (name, count) in [
-            ("handlers", handlers),
-            ("budget_ends", budget_ends),
-            ("failures", failures),
+            ("handlers", handlers.into()),
+            ("clocks", clocks),
+            ("budget_ends", budget_ends.into()),
+            ("failures", failures.into()),
+            ("host_written", host_written),
+            ("host_read", host_read),
+            ("sent", sent),
+            ("dropped_bound", dropped_bound.into()),
         ] {
             usage.set_item(name, count)?;
         }

@@ -178,6 +178,7 @@ def test_sessions_have_programs_and_memory_of_their_own(echo: Path, own: Path, t
         assert third.read_host(64, 6) == bytes(6)
         with pytest.raises(spinneret.Error, match="no shares of contexts"):
             second.set_share(weight=2)
+        second.set_share(slots=100)
     # Its packets go to the host, and another session gets its memory.
     assert len(nic.run([ping(2), ping(1)]).to_host) == 1
     with pytest.raises(IndexError, match="the session is closed"):
@@ -199,7 +200,14 @@ def test_contexts_of_the_hardware_have_shares(own: Path) -> None:
     assert usage["handlers"] == usage["budget_ends"] == usage["failures"] == 3
     assert 300 <= usage["clocks"] and result.summary["contexts"][0]["budget_ends"] == 3
     nic.set_share()
-    assert nic.run([ping()]).faults == [] and nic.usage()["handlers"] == 4
+    result = nic.run([ping()])
+    assert result.faults == [] and nic.usage()["handlers"] == 4
+    # One packet at a time: of 20 that come at once some are dropped.
+    nic.set_share(slots=1)
+    result = nic.run([ping()] * 20, gbps=90)
+    dropped = nic.usage()["dropped_bound"]
+    assert dropped > 0 and result.summary["contexts"][0]["dropped_bound"] == dropped
+    assert nic.usage()["handlers"] == 24 - dropped
     with pytest.raises(spinneret.Error, match="a weight of 16 is not possible: this process may set 1 to 15"):
         nic.set_share(weight=16)
 

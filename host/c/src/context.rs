@@ -198,32 +198,67 @@ pub unsafe extern "C" fn spinneret_set_rules(
     })
 }
 
-/// Sets the share of a context in HPU time, which only spinneret's own clusters have: its weight, 1 to 15, relative to those of
-/// other contexts, and the clocks after which a handler is stopped (0: never).
+/// Share of a context in the NIC. Only spinneret's own clusters have weights, budgets and rates.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct spinneret_share {
+    /// Weight in HPU time, copies to and from the host, and packets to send, relative to those of other contexts: 1 to 15.
+    pub weight: u32,
+    /// Clocks after which a handler is stopped; 0: never.
+    pub budget: u32,
+    /// Bound on slots of the packet buffer, beyond which packets are dropped and counted; 0: none.
+    pub slots: u32,
+    /// Limit of the bytes of packets that handlers send in a clock of the clusters, in units of 1/256; 0: none.
+    pub egress_rate: u32,
+}
+
+/// Sets the share of a context. One that is opened has weight 1, a million clocks, and no other limit, or the share that the
+/// options of `spinneret serve` name.
+///
+/// # Safety
+/// `share` can be read, or is null for the first one of a context.
 #[unsafe(no_mangle)]
-pub extern "C" fn spinneret_set_share(context: *mut spinneret_context, weight: u32, budget: u32) -> c_int {
+pub unsafe extern "C" fn spinneret_set_share(
+    context: *mut spinneret_context,
+    share: *const spinneret_share,
+) -> c_int {
     guarded(|| {
         let open: Arc<OpenContext> = ffi::get(context)?;
-        open.context.set_share(Share { weight, budget })?;
+        // SAFETY: the caller promises that it can be read, or is null.
+        let share = unsafe { share.as_ref() }.map(|share| Share {
+            weight: share.weight,
+            budget: share.budget,
+            slots: share.slots,
+            egress_rate: share.egress_rate,
+        });
+        open.context.set_share(share.unwrap_or_default())?;
         Ok(SPINNERET_OK)
     })
 }
 
-/// HPU time that a context has used since the clusters were reset.
+/// Use of the NIC by contexts of a number, since the clusters were reset.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct spinneret_usage {
-    /// Clocks that its handlers took.
+    /// Clocks that handlers took.
     pub clocks: u64,
+    /// Bytes that handlers copied to the host.
+    pub host_written: u64,
+    /// Bytes that handlers copied from the host.
+    pub host_read: u64,
+    /// Bytes of packets that handlers sent.
+    pub sent: u64,
     /// Handlers that have ended, modulo 2^32.
     pub handlers: u32,
     /// Handlers that were stopped because they used up their budget.
     pub budget_ends: u32,
     /// Handlers that failed, those that used up their budget among them.
     pub failures: u32,
+    /// Packets that were dropped because the context was at its bound on slots, since the NIC was reset.
+    pub dropped_bound: u32,
 }
 
-/// Reads the HPU time that a context has used, which only spinneret's own clusters count.
+/// Reads how a context has used the NIC, which only spinneret's own clusters count.
 ///
 /// # Safety
 /// The result is written to `usage`.
@@ -240,12 +275,20 @@ pub unsafe extern "C" fn spinneret_get_usage(
             clocks,
             budget_ends,
             failures,
+            host_written,
+            host_read,
+            sent,
+            dropped_bound,
         } = open.context.usage()?;
         let used = spinneret_usage {
             clocks,
+            host_written,
+            host_read,
+            sent,
             handlers,
             budget_ends,
             failures,
+            dropped_bound,
         };
         // SAFETY: the caller promises the place.
         unsafe { put(usage, "usage", used) }?;

@@ -2,7 +2,8 @@
 
 use crate::rv::Trap;
 use crate::task::{CommandId, Stage};
-use spinneret_regmap::pspin::{PROGRAM_BASE, PROGRAM_BYTES};
+use spinneret_regmap::MAX_FRAME;
+use spinneret_regmap::pspin::{PROGRAM_BASE, PROGRAM_BYTES, driver};
 use std::fmt;
 use std::hash::{DefaultHasher, Hasher as _};
 
@@ -89,6 +90,30 @@ pub enum Named {
     Written,
 }
 
+/// Path of bytes that a command moves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DataPath {
+    /// To the host.
+    HostWritten,
+    /// From the host.
+    HostRead,
+    /// To a link.
+    Sent,
+}
+
+impl DataPath {
+    /// Returns the path of a command and its bytes, by its kind (`INFO` of the driver) and its words. `None` if it moves none.
+    pub fn of_command(info: u32, words: &[u32; driver::COMMAND_WORDS as usize]) -> Option<(Self, u32)> {
+        match info >> 1 & 3 {
+            0 if words[4] & 1 == 1 => Some((Self::HostWritten, words[3])),
+            0 => Some((Self::HostRead, words[3])),
+            1 if (1..=MAX_FRAME).contains(&words[4]) => Some((Self::Sent, words[4])),
+            2 if words[2] & 1 == 1 => Some((Self::HostWritten, words[2] >> 1 & 0x1ff)),
+            _ => None,
+        }
+    }
+}
+
 /// An event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
@@ -113,6 +138,15 @@ pub enum Event {
     Failed(Fault),
     /// A command was refused; the handler continues.
     Refused(Fault),
+    /// A handler has started a command that moves bytes.
+    Moved {
+        /// Message of the handler's packet.
+        message: u32,
+        /// Where they go.
+        path: DataPath,
+        /// How many.
+        bytes: u32,
+    },
     /// A packet is complete, and its slot is free.
     Freed {
         /// When.

@@ -30,7 +30,9 @@ mod timing;
 
 pub use cluster::{Cluster, Config, Debugger, size_class};
 pub use driver::COMMANDS;
-pub use event::{Ending, Event, Fault, HpuId, Named, Profile, Run, Spent, TraceEntry, TraceEvent, digest};
+pub use event::{
+    DataPath, Ending, Event, Fault, HpuId, Named, Profile, Run, Spent, TraceEntry, TraceEvent, digest,
+};
 pub use hpu::{REFUSED_COMMAND, REFUSED_HOST, REFUSED_LENGTH, SILENCE, TERMINATED, WATCHDOG};
 pub use map::Memory;
 pub use queues::BUFFERED;

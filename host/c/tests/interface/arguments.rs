@@ -308,12 +308,22 @@ fn memory_that_is_not_there_is_an_error() {
         );
         wrong(spinneret_wait_host(context, 0, 2, 0, 0), "condition is 2");
         let mut usage = std::mem::zeroed();
+        let mut share = spinneret_share {
+            weight: 1,
+            budget: 0,
+            slots: 8,
+            egress_rate: 0,
+        };
         for refused in [
-            spinneret_set_share(context, 1, 0),
+            spinneret_set_share(context, &raw const share),
             spinneret_get_usage(context, &raw mut usage),
         ] {
             fails(refused, SPINNERET_ERROR_DEVICE, "no shares of contexts");
         }
+        // Each NIC has bounds on slots.
+        share.budget = 1_000_000;
+        ok(spinneret_set_share(context, &raw const share));
+        ok(spinneret_set_share(context, null()));
     }
     ok(spinneret_close(handle));
 }

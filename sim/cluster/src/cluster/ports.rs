@@ -1,7 +1,7 @@
 //! Ports of the cluster: HERs, feedback, standard output, and commands of the handlers.
 
 use super::Cluster;
-use crate::event::{Event, Fault, TraceEvent, digest};
+use crate::event::{DataPath, Event, Fault, TraceEvent, digest};
 use crate::hpu::{REFUSED_COMMAND, STDOUT_CHARACTERS};
 use crate::rv::Trap;
 use crate::task::{CommandId, Feedback, Her, HostAction, HostCommand, NicCommand, Task, main_handler};
@@ -177,6 +177,12 @@ impl Cluster {
         let origin = self.origin(number, (Trap::Custom(REFUSED_COMMAND), pc, 0));
         self.commands.insert(id, origin);
         let (info, words) = self.hpus[number].driver.command();
+        // A command outside of a task belongs to no context.
+        let running = self.hpus[number].driver.running.as_ref();
+        let message = running.map(|running| running.task.her.message);
+        if let (Some(message), Some((path, bytes))) = (message, DataPath::of_command(info, &words)) {
+            self.events.push(Event::Moved { message, path, bytes });
+        }
         let wide = |low: usize| u64::from(words[low + 1]) << 32 | u64::from(words[low]);
         let at = self.now + self.config.timing.command;
         let access = match info >> 1 & 3 {
@@ -213,16 +219,14 @@ impl Cluster {
             }
             _ => None,
         };
-        // A command outside of a task belongs to no context.
-        let running = self.hpus[number].driver.running;
-        let Some(((host, action), running)) = access.zip(running) else {
+        let Some(((host, action), message)) = access.zip(message) else {
             self.refuse(id, REFUSED_COMMAND, words[2]);
             self.complete(id);
             return;
         };
         let command = HostCommand {
             id,
-            message: running.task.her.message,
+            message,
             host,
             action,
         };

@@ -235,6 +235,7 @@ impl Recorder {
                 self.came(clock_to_ps(clock), packet, (message, size), digest);
             }
             Event::Finished(ref run) => self.ran(run, [run.begun, run.ended].map(clock_to_ps)),
+            Event::Moved { message, path, bytes } => self.tally.moved(message, path, bytes),
             Event::Freed { clock, packet } => self.freed(clock_to_ps(clock), packet),
             Event::Failed(ref fault) => {
                 let text = self.faults.failed(fault, &self.symbols);

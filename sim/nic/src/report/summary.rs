@@ -97,7 +97,7 @@ pub struct HandlerReport {
     pub gigabits_per_second: Option<f64>,
 }
 
-/// HPU time of a context.
+/// Use of the NIC by a context.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ContextReport {
     /// Its number.
@@ -110,6 +110,14 @@ pub struct ContextReport {
     pub budget_ends: u64,
     /// Clocks of the cluster that all took.
     pub clocks: u64,
+    /// Bytes that they copied to the host.
+    pub host_written: u64,
+    /// Bytes that they copied from the host.
+    pub host_read: u64,
+    /// Bytes of packets that they sent.
+    pub sent: u64,
+    /// Packets that were dropped because the context was at its bound of slots.
+    pub dropped_bound: u64,
 }
 
 /// A counter of `push_counter`.

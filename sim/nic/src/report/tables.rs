@@ -15,7 +15,8 @@ impl fmt::Display for Summary {
         if !self.handlers.is_empty() {
             writeln!(f, "{}\n", self.handler_table())?;
         }
-        if self.contexts.len() > 1 || self.contexts.iter().any(|context| context.budget_ends > 0) {
+        let is_stopped = |context: &ContextReport| context.budget_ends + context.dropped_bound > 0;
+        if self.contexts.len() > 1 || self.contexts.iter().any(is_stopped) {
             writeln!(f, "{}\n", self.context_table())?;
         }
         if !self.handler_counters.is_empty() {
@@ -92,7 +93,17 @@ impl Summary {
     }
 
     fn context_table(&self) -> Table {
-        let headings = ["context", "handlers", "failed", "over budget", "clocks"];
+        let headings = [
+            "context",
+            "handlers",
+            "failed",
+            "over budget",
+            "clocks",
+            "to host",
+            "from host",
+            "sent",
+            "over slots",
+        ];
         let mut table = figures(headings, &[]);
         for context in &self.contexts {
             let ContextReport {
@@ -101,10 +112,14 @@ impl Summary {
                 failures,
                 budget_ends,
                 clocks,
+                host_written,
+                host_read,
+                sent,
+                dropped_bound,
             } = *context;
-            table.add_row(
-                [context.into(), handlers, failures, budget_ends, clocks].map(|count: u64| count.to_string()),
-            );
+            let bytes = [host_written, host_read, sent, dropped_bound];
+            let counts = [context.into(), handlers, failures, budget_ends, clocks];
+            table.add_row(counts.iter().chain(&bytes).map(u64::to_string));
         }
         table
     }

@@ -9,13 +9,15 @@ use super::tables::Counts;
 use crate::nic::NicConfig;
 use serde::Serialize;
 use spinneret_cluster::task::Stage;
-use spinneret_cluster::{Ending, Run, WATCHDOG};
+use spinneret_cluster::{DataPath, Ending, Run, WATCHDOG};
 use spinneret_regmap::message_id;
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 /// Prefix of the counters of dropped frames.
 const DROPPED: &str = "ingress.dropped_";
+/// Counter of frames that were dropped because their context was at its bound of slots, by context.
+const DROPPED_BOUND: &str = "ingress.dropped_bound";
 /// Counters wrap there.
 const WRAP: u64 = 1 << 32;
 
@@ -103,15 +105,40 @@ impl Tally {
         handler.traffic.add(run.size as usize);
         handler.failures += u64::from(run.ending != Ending::Done);
         handler.cycles.add(cycles);
-        let context = message_id::context(run.message);
-        let context = self.contexts.entry(context).or_insert(ContextReport {
-            context,
-            ..ContextReport::default()
-        });
+        let context = self.context(run.message);
         context.handlers += 1;
         context.failures += u64::from(run.ending != Ending::Done);
         context.budget_ends += u64::from(run.ending == Ending::Failed(WATCHDOG));
         context.clocks += cycles;
+    }
+
+    /// A handler has started a command that moves bytes.
+    pub(super) fn moved(&mut self, message: u32, path: DataPath, bytes: u32) {
+        let context = self.context(message);
+        *match path {
+            DataPath::HostWritten => &mut context.host_written,
+            DataPath::HostRead => &mut context.host_read,
+            DataPath::Sent => &mut context.sent,
+        } += u64::from(bytes);
+    }
+
+    fn context(&mut self, message: u32) -> &mut ContextReport {
+        let context = message_id::context(message);
+        self.contexts.entry(context).or_insert(ContextReport {
+            context,
+            ..ContextReport::default()
+        })
+    }
+
+    /// The counts of contexts, with the packets that the hardware dropped.
+    fn contexts(&self) -> Vec<ContextReport> {
+        let dropped = |context: u32| self.counters.get(&format!("{DROPPED_BOUND}[{context}]"));
+        let contexts = self.contexts.values();
+        let with_dropped = contexts.map(|report| ContextReport {
+            dropped_bound: dropped(report.context).copied().unwrap_or(0),
+            ..*report
+        });
+        with_dropped.collect()
     }
 
     /// Figures for progress.
@@ -142,7 +169,7 @@ impl Tally {
             drops: self.drops(),
             dropped_for: self.dropped_for(symbols, dropped),
             handlers: self.handlers(symbols),
-            contexts: self.contexts.values().copied().collect(),
+            contexts: self.contexts(),
             handler_counters: end.handler_counters.clone(),
             latencies: Latencies {
                 ingress_ns: latency(&self.ingress),

@@ -11,13 +11,14 @@ use crate::nic::Backend;
 use crate::terminal::{Failure, Files, tell};
 use anyhow::Context as _;
 use clap::{Args, ValueEnum};
-use spinneret_host::Nic;
 use spinneret_host::device::socket::{Served, Server};
+use spinneret_host::{Nic, Share};
 use spinneret_pci::{Application, Identity};
 use spinneret_regmap::bar::{Destination, decode};
-use spinneret_regmap::shares::MAX_WEIGHT;
-use spinneret_regmap::{CONTEXTS, me};
+use spinneret_regmap::shares::{EGRESS_RATE, MAX_WEIGHT};
+use spinneret_regmap::{CONTEXTS, me, slots};
 use std::io;
+use std::ops::RangeInclusive;
 use std::os::fd::BorrowedFd;
 use std::path::{Path, PathBuf};
 
@@ -33,9 +34,9 @@ pub struct ServeArguments {
     /// PCI function
     #[arg(long, value_name = "WHICH", value_enum, default_value_t, requires = "pci")]
     pub function: Function,
-    /// Weights of contexts in HPU time, 1 to 15 each: their processes can lower them [default: 1,1,1,1]
-    #[arg(long, value_name = "WEIGHTS", value_parser = weights, conflicts_with = "pci")]
-    pub weights: Option<[u32; CONTEXTS as usize]>,
+    /// Shares of contexts
+    #[command(flatten)]
+    pub shares: ContextShares,
     /// End when the last program, or the virtual machine, disconnects
     #[arg(long)]
     pub once: bool,
@@ -53,16 +54,78 @@ pub struct ServeArguments {
     pub debug: DebugArguments,
 }
 
-/// The weights of contexts on the command line.
-fn weights(text: &str) -> Result<[u32; CONTEXTS as usize], String> {
-    let weight = |text: &str| {
-        text.parse()
-            .ok()
-            .filter(|weight| (1..=MAX_WEIGHT).contains(weight))
-    };
-    let weights: Option<Vec<u32>> = text.split(',').map(weight).collect();
-    let weights = weights.and_then(|weights| weights.try_into().ok());
-    weights.ok_or_else(|| format!("name {CONTEXTS} numbers from 1 to {MAX_WEIGHT}, such as 8,4,2,1"))
+/// Shares of contexts: a number for each.
+#[derive(Clone, Copy, Debug, Args)]
+pub struct ContextShares {
+    /// Weights of contexts in HPU time, copies and packets to send, 1 to 15 each: their processes can lower them [default: 1,1,1,1]
+    #[arg(long, value_name = "WEIGHTS", value_parser = weights, conflicts_with = "pci")]
+    weights: Option<OfContexts>,
+    /// Bounds on slots of the packet buffer, 0 for none: their processes can lower them [default: 0,0,0,0]
+    #[arg(long, value_name = "BOUNDS", value_parser = bounds, conflicts_with = "pci")]
+    slots: Option<OfContexts>,
+    /// Limits of sent bytes in a clock of the clusters, in units of 1/256, 0 for none: their processes can lower them [default: 0,0,0,0]
+    #[arg(long, value_name = "RATES", value_parser = rates, conflicts_with = "pci")]
+    egress_rates: Option<OfContexts>,
+}
+
+/// A number for each context.
+pub(super) type OfContexts = [u32; CONTEXTS as usize];
+
+impl ContextShares {
+    /// The first option that only spinneret's own clusters have.
+    fn of_own_clusters(&self) -> Option<&'static str> {
+        match self {
+            Self { weights: Some(_), .. } => Some("--weights"),
+            Self {
+                egress_rates: Some(_),
+                ..
+            } => Some("--egress-rates"),
+            _ => None,
+        }
+    }
+
+    fn shares(&self) -> [Share; CONTEXTS as usize] {
+        shares_of(self.weights, self.slots, self.egress_rates)
+    }
+}
+
+/// The share of each context, the default one where the command line says nothing.
+pub(super) fn shares_of(
+    weights: Option<OfContexts>,
+    slots: Option<OfContexts>,
+    egress_rates: Option<OfContexts>,
+) -> [Share; CONTEXTS as usize] {
+    std::array::from_fn(|context| {
+        let of = |numbers: Option<OfContexts>, first| numbers.map_or(first, |numbers| numbers[context]);
+        let first = Share::default();
+        Share {
+            weight: of(weights, first.weight),
+            slots: of(slots, first.slots),
+            egress_rate: of(egress_rates, first.egress_rate),
+            ..first
+        }
+    })
+}
+
+fn weights(text: &str) -> Result<OfContexts, String> {
+    of_contexts(text, 1..=MAX_WEIGHT, "8,4,2,1")
+}
+
+pub(super) fn bounds(text: &str) -> Result<OfContexts, String> {
+    of_contexts(text, 0..=slots::BOUND.bits.mask(0), "64,32,16,0")
+}
+
+fn rates(text: &str) -> Result<OfContexts, String> {
+    of_contexts(text, 0..=EGRESS_RATE.bits.mask(0), "512,256,256,0")
+}
+
+/// A number for each context on the command line.
+fn of_contexts(text: &str, allowed: RangeInclusive<u32>, example: &str) -> Result<OfContexts, String> {
+    let number = |text: &str| text.parse().ok().filter(|number| allowed.contains(number));
+    let numbers: Option<Vec<u32>> = text.split(',').map(number).collect();
+    let numbers = numbers.and_then(|numbers| numbers.try_into().ok());
+    let [least, most] = [allowed.start(), allowed.end()];
+    numbers.ok_or_else(|| format!("name {CONTEXTS} numbers from {least} to {most}, such as {example}"))
 }
 
 /// Runs the command and prints its result.
@@ -72,9 +135,10 @@ fn weights(text: &str) -> Result<[u32; CONTEXTS as usize], String> {
 pub fn serve(arguments: &ServeArguments) -> Result<(), Failure> {
     let interrupt = Interrupt::catch().map_err(Failure::usage)?;
     let config = setup::config(&arguments.hardware)?;
-    if arguments.weights.is_some() && config.backend != Backend::Rtl {
+    let option = arguments.shares.of_own_clusters();
+    if let Some(option) = option.filter(|_| config.backend != Backend::Rtl) {
         return Err(Failure::usage(anyhow::anyhow!(
-            "--weights needs --cluster rtl: the model of the clusters has no shares of contexts"
+            "{option} needs --cluster rtl: the model of the clusters has no shares of contexts"
         )));
     }
     let files = Files::of_command()
@@ -108,10 +172,7 @@ fn listen(arguments: &ServeArguments, nic: &Simulated) -> Result<Box<dyn HostPro
         }
         (None, Some(path)) => {
             let serving = Server::bind(path).map(|server| SocketService {
-                server: match arguments.weights {
-                    Some(weights) => server.with_weights(weights),
-                    None => server,
-                },
+                server: server.with_shares(arguments.shares.shares()),
                 once,
                 is_matching: false,
             });

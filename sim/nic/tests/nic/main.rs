@@ -26,5 +26,6 @@ mod rtl;
 mod run;
 mod serve;
 mod services;
+mod shares;
 mod tenants;
 mod tutorial;

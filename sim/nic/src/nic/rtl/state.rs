@@ -3,8 +3,8 @@
 use spinneret_cluster::rv::Trap;
 use spinneret_cluster::task::{CommandId, Her, Stage, main_handler};
 use spinneret_cluster::{
-    Ending, Event, Fault, HpuId, Named, Profile, Program, REFUSED_LENGTH, Run, TERMINATED, TraceEntry,
-    TraceEvent, digest, size_class,
+    DataPath, Ending, Event, Fault, HpuId, Named, Profile, Program, REFUSED_LENGTH, Run, TERMINATED,
+    TraceEntry, TraceEvent, digest, size_class,
 };
 use spinneret_regmap::MAX_FRAME;
 use spinneret_regmap::pspin::{DMA_BASE, DRIVER_BASE, TERMINATE, dma, driver};
@@ -310,6 +310,11 @@ impl State {
         if access.is(driver::ISSUE) {
             let hpu = &mut self.hpus[access.hpu];
             hpu.commands[value as usize % COMMANDS] = hpu.issues;
+            if let (Some(Task { message, .. }), Some((path, bytes))) =
+                (hpu.task, DataPath::of_command(hpu.info, &hpu.words))
+            {
+                self.events.push(Event::Moved { message, path, bytes });
+            }
         }
         let (hpu, offset) = (id(access.hpu), access.offset);
         self.note(TraceEvent::Read { hpu, offset, value });
