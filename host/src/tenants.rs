@@ -273,10 +273,7 @@ impl Tenants {
             let Part { start, bytes } = tenant.memories.handler;
             device.clear_cluster(start, bytes)?;
         }
-        if device.has_shares() {
-            // The last context of this number may have had another one.
-            share::set(device, &self.limits, number as u32, self.limits.first(number))?;
-        }
+        share::begin(device, &self.limits, number as u32)?;
         tenant.memories.host = device.open_area(number as u32, options.host_bytes)?;
         // From here on the context exists, and is closed if anything fails.
         self.contexts[number] = Some(tenant);

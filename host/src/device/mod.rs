@@ -151,7 +151,7 @@ pub trait Device: fmt::Debug {
     /// Whether the host DMA knows the context of a request, so that each can be confined to its own memory.
     fn tells_contexts(&self) -> bool;
 
-    /// Whether contexts have weights, budgets, and counters of HPU time, as in spinneret's own clusters.
+    /// Whether contexts have weights, budgets, rates and counters of their use, as in spinneret's own clusters.
     fn has_shares(&self) -> bool {
         false
     }
@@ -264,7 +264,7 @@ pub trait Manager {
     /// The share is more than the NIC's owner allows, or its clusters have no shares; else as [`set_ruleset`](Self::set_ruleset).
     fn set_share(&mut self, context: u32, share: Share) -> Result<(), DeviceError>;
 
-    /// Reads the HPU time that a context has used.
+    /// Reads how a context has used the NIC.
     ///
     /// # Errors
     /// As [`set_share`](Self::set_share).

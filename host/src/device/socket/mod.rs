@@ -32,7 +32,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 
 /// Version of these messages; both sides have to have the same.
-pub const VERSION: u32 = 6;
+pub const VERSION: u32 = 7;
 /// Bytes of the cluster's memory in one message; longer accesses are split, because each word is an access of its own, and
 /// other work has to go on between messages.
 const WORDS_PIECE: usize = 4 << 10;

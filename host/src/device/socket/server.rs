@@ -4,6 +4,7 @@ use super::peer::{Desk, Peer, Served, Use};
 use super::{Reply, VERSION, send};
 use crate::control::Control;
 use crate::device::Device;
+use crate::options::Share;
 use crate::share::Limits;
 use crate::tenants::{Owner, Tenants};
 use spinneret_regmap::CONTEXTS;
@@ -37,15 +38,15 @@ impl Server {
             listener: Listener::bind(path)?,
             clients: Vec::new(),
             count: 0,
-            tenants: Tenants::new(true, Limits::of([1; CONTEXTS as usize])),
+            tenants: Tenants::new(true, Limits::of([Share::FIRST; CONTEXTS as usize])),
             state: Use::Unknown,
         })
     }
 
-    /// Sets the weights of contexts, 1 to 15 each; their owners can only lower them. Without this call all are 1.
+    /// Sets the shares of contexts; their owners can only lower them. Without this call all have the default one.
     #[must_use]
-    pub fn with_weights(mut self, weights: [u32; CONTEXTS as usize]) -> Self {
-        self.tenants = Tenants::new(true, Limits::of(weights));
+    pub fn with_shares(mut self, shares: [Share; CONTEXTS as usize]) -> Self {
+        self.tenants = Tenants::new(true, Limits::of(shares));
         self
     }
 

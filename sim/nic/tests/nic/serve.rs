@@ -168,7 +168,7 @@ const OPEN_AREA: u64 = 6;
 const WAIT: u64 = 8;
 const CLOSE_CONTEXT: u64 = 13;
 /// Version of the protocol.
-const VERSION: u64 = 6;
+const VERSION: u64 = 7;
 /// `ingress.bypassed`.
 const BYPASSED: u64 = 0x1104;
 const GREETED: u8 = 0;

@@ -31,7 +31,8 @@
 //!   cluster has room.
 //! - **Shares:** the next step (a task, or a packet that is done at once, or the end of a message) is one of the context that has used the
 //!   least HPU time for its weight, and has something to do. Its queues take turns. The time of a context is the sum of the clocks of
-//!   its ended tasks and [`BETWEEN_TASKS`] more for each; each task under way counts as its last one that has ended, after reset as 4096 clocks with weight 1. A context
+//!   its ended tasks and [`BETWEEN_TASKS`] more for each; each task under way counts as those before on average, of which
+//!   the last one is a quarter, after reset as 4096 clocks with weight 1. A context
 //!   without anything to do saves no time for later. One that is alone gets everything.
 //! - **Bound:** while two contexts have something to do, the clocks that they get for each unit of their weights differ by at most
 //!   2 ((n + 2) L / w + (m + 2) M / v): at most n tasks of at most L clocks are under way in the one with weight w, m of at most M in the one

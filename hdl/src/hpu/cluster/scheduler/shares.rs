@@ -30,8 +30,8 @@ const TIME: usize = PENDING + 2;
 
 /// Chooses the queue whose step is next: one of the context that has used the least HPU time for its weight.
 ///
-/// The virtual time of a context grows with the clocks of each task that ends and [`BETWEEN_TASKS`] more, divided by the weight. Tasks under way count as much as
-/// the last one that has ended (after reset: as 4096 clocks with weight 1), until they end. A context without anything to do is never behind
+/// The virtual time of a context grows with the clocks of each task that ends and [`BETWEEN_TASKS`] more, divided by the weight. Until they end, tasks under way count as much as
+/// those before on average, of which the last one is a quarter (after reset: as 4096 clocks with weight 1). A context without anything to do is never behind
 /// the one that was chosen last. Queues of a context take turns.
 ///
 /// All contexts are visited in a circle, one a clock: a visit adds what is to be paid, and compares.
@@ -73,7 +73,7 @@ pub struct ContextShares {
     weights: Ram,
     /// Virtual times, guesses of the next task's charge, and tasks under way.
     times: Ram<{ RamStyle::Distributed }, { shape.contexts }, { TIME }>,
-    #[new(Ram::new(RamStyle::Distributed, shape.contexts, GUESS))]
+    #[new(Ram::new(RamStyle::Distributed, shape.contexts, GUESS).with_reads(2))]
     guesses: Ram,
     #[new(Ram::new(RamStyle::Distributed, shape.contexts, shape.running()).with_reads(2))]
     running: Ram,
@@ -151,13 +151,16 @@ fn update() {
             running_now + 1,
         ),
     );
+    let guess_before = guesses.read(1, context);
+    let quarters =
+        [guess_before, cost.slice(CHARGE - GUESS, GUESS)].map(|of| of.slice(2, GUESS - 2).resize(GUESS));
     guesses.write(
         ended || clears,
         if clears { cleared } else { context },
         if clears {
             constant(lit(FIRST_GUESS << PRICE >> FRACTION >> (CHARGE - GUESS), GUESS))
         } else {
-            cost.slice(CHARGE - GUESS, GUESS)
+            guess_before - quarters[0] + quarters[1]
         },
     );
     let fields = TotalFields::new();
