@@ -4,8 +4,8 @@
 
 // Chooses the queue whose step is next: one of the context that has used the least HPU time for its weight.
 //
-// The virtual time of a context grows with the clocks of each task that ends and `BETWEEN_TASKS` more, divided by the weight. Tasks under way count as much as
-// the last one that has ended (after reset: as 4096 clocks with weight 1), until they end. A context without anything to do is never behind
+// The virtual time of a context grows with the clocks of each task that ends and `BETWEEN_TASKS` more, divided by the weight. Until they end, tasks under way count as much as
+// those before on average, of which the last one is a quarter (after reset: as 4096 clocks with weight 1). A context without anything to do is never behind
 // the one that was chosen last. Queues of a context take turns.
 //
 // All contexts are visited in a circle, one a clock: a visit adds what is to be paid, and compares.
@@ -39,6 +39,7 @@ module spinneret_context_shares_2x16x128x20x4 (
     logic [1:0] own_queue;
     logic [1:0] context_1;
     logic [5:0] running_now;
+    logic [24:0] guess_before;
     logic [159:0] new_1;
     logic is_payer; // Second clock: its time, the charge of its tasks under way, and its queue.
     logic is_late;
@@ -92,7 +93,8 @@ module spinneret_context_shares_2x16x128x20x4 (
     logic guesses_write_enable;
     logic [1:0] guesses_write_addr;
     logic [24:0] guesses_write_data;
-    logic [24:0] guesses_read_data;
+    logic [3:0] guesses_read_addr;
+    logic [49:0] guesses_read_data;
     logic running_write_enable;
     logic [1:0] running_write_addr;
     logic [5:0] running_write_data;
@@ -118,9 +120,17 @@ module spinneret_context_shares_2x16x128x20x4 (
     assign running_write_enable = began || ended || clears;
     assign running_write_addr = clears ? cleared : context_1;
     assign running_write_data = clears ? 6'd0 : (ended ? (running_now - 6'd1) : (running_now + 6'd1));
+
+    always_comb begin
+        guesses_read_addr[3:2] = context_1;
+        guesses_read_addr[1:0] = visit;
+    end
+
+    assign guess_before = guesses_read_data[49:25];
     assign guesses_write_enable = ended || clears;
     assign guesses_write_addr = clears ? cleared : context_1;
-    assign guesses_write_data = clears ? 25'h10000 : cost[26:2];
+    assign guesses_write_data = clears ? 25'h10000 : ((guess_before - {2'd0, guess_before[24:2]}) + {2'd0,
+        cost[26:4]});
 
     always_comb begin
         counts_read_addr[1:0] = context_1;
@@ -177,7 +187,7 @@ module spinneret_context_shares_2x16x128x20x4 (
         visited <= visit;
         time_1 <= times_read_data;
         tasks <= running_read_data[11:6];
-        guess <= guesses_read_data;
+        guess <= guesses_read_data[24:0];
         here <= working[{visit, 2'd0} +: 4];
         last <= lasts_read_data;
         its_queue <= {visited, among[0] ? 2'd0 : (among[1] ? 2'd1 : (among[2] ? 2'd2 : (among[3] ? 2'd3 :
@@ -283,12 +293,13 @@ module spinneret_context_shares_2x16x128x20x4 (
         .read_data(times_read_data)
     );
 
-    spinneret_ram_distributed #(.DEPTH(4), .ADDRESS(2), .WIDTH(25)) u_guesses (
+    spinneret_ram_distributed_reads #(.DEPTH(4), .ADDRESS(2), .WIDTH(25), .READS(2), .READ_ADDRESS(4),
+        .READ_WIDTH(50)) u_guesses (
         .clk(clk),
         .write_enable(guesses_write_enable),
         .write_addr(guesses_write_addr),
         .write_data(guesses_write_data),
-        .read_addr(visit),
+        .read_addr(guesses_read_addr),
         .read_data(guesses_read_data)
     );
 
