@@ -53,8 +53,6 @@ struct Running {
     packet: usize,
     since: Option<u64>,
     instructions: u64,
-    /// Address of the last instruction.
-    pc: u32,
     error: u32,
 }
 
@@ -90,6 +88,8 @@ pub struct Handlers<M: Model> {
     waiting: VecDeque<Running>,
     running: Vec<Option<Running>>,
     commands: Vec<[u32; register::COMMAND_WORDS as usize]>,
+    /// Address of the last instruction of each thread.
+    pcs: Vec<u32>,
     program: Program,
     /// Words of accesses, the last one last; there are as many as clocks until they are due.
     answers: VecDeque<u32>,
@@ -186,6 +186,7 @@ impl<M: Model> Handlers<M> {
             waiting: VecDeque::new(),
             running: vec![None; threads],
             commands: vec![[0; register::COMMAND_WORDS as usize]; threads],
+            pcs: vec![0; threads],
             program,
             answers: vec![0; memory_clocks].into(),
             done: Vec::new(),
@@ -214,7 +215,6 @@ impl<M: Model> Handlers<M> {
                 packet,
                 since: None,
                 instructions: 0,
-                pc: 0,
                 error: 0,
             });
         }
@@ -337,12 +337,14 @@ impl<M: Model> Handlers<M> {
         self.sim.cycle();
         let dut = self.sim.dut.instance();
         let [valid, thread, _, pc] = self.ports.retired.map(|port| dut.value(port) as usize);
+        if valid == 1 {
+            self.pcs[thread] = pc as u32;
+        }
         if valid == 1
             && let Some(task) = &mut self.running[thread]
             && task.since.is_some()
         {
             task.instructions += 1;
-            task.pc = pc as u32;
         }
     }
 
@@ -355,8 +357,9 @@ impl<M: Model> Handlers<M> {
         while !self.waiting.is_empty() || self.running.iter().any(Option::is_some) {
             ensure!(
                 self.sim.cycle_count() < end,
-                "a handler has not ended after {PATIENCE} clocks: {:x?}",
-                self.running
+                "a handler has not ended after {PATIENCE} clocks; {} have, and threads are at {:x?}",
+                self.done.len(),
+                self.pcs
             );
             self.cycle();
         }
