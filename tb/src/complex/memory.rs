@@ -47,13 +47,16 @@ pub(super) fn scratchpad(context: usize) -> [u32; 2] {
 
 /// All that is initialized, and compared at the end.
 pub(super) fn windows() -> Vec<Range<u32>> {
-    let mut all = vec![HANDLER_BASE..HANDLER_BASE + WINDOW];
-    for cluster in 0..CLUSTERS {
-        all.push(l1_address(cluster, 0)..l1_address(cluster, L1_AREAS));
+    let of_clusters = (0..CLUSTERS).flat_map(|cluster| {
         let pads = l1_address(cluster, L1_SCRATCHPADS);
-        all.push(pads..pads + CONTEXTS as u32 * STRIDE);
-    }
-    all
+        [
+            l1_address(cluster, 0)..l1_address(cluster, L1_AREAS),
+            pads..pads + CONTEXTS as u32 * STRIDE,
+        ]
+    });
+    std::iter::once(HANDLER_BASE..HANDLER_BASE + WINDOW)
+        .chain(of_clusters)
+        .collect()
 }
 
 /// The context that owns an address in [`windows`].

@@ -380,7 +380,7 @@ fn body(rng: &mut ChaCha8Rng, kind: Kind) -> String {
         }
         Kind::Loops => "j .\n".to_owned(),
         Kind::Wild => {
-            let at = PROGRAM + rng.random_range(WILD_STARTS) & !1;
+            let at = (PROGRAM + rng.random_range(WILD_STARTS)) & !1;
             format!("addi x2, x3, 0\n addi x14, x0, 0\n addi x1, x0, 0\n li x13, {at}\n jalr x0, 0(x13)\n")
         }
     }

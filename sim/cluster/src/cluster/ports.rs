@@ -180,7 +180,7 @@ impl Cluster {
         // A command outside of a task belongs to no context.
         let running = self.hpus[number].driver.running.as_ref();
         let message = running.map(|running| running.task.her.message);
-        if let (Some(message), Some((path, bytes))) = (message, DataPath::of_command(info, &words)) {
+        if let (Some(message), Some((path, bytes))) = (message, DataPath::of_command(info, words)) {
             self.events.push(Event::Moved { message, path, bytes });
         }
         let wide = |low: usize| u64::from(words[low + 1]) << 32 | u64::from(words[low]);

@@ -1,8 +1,8 @@
 //! `mac_receiver`: each line of its contract, and lines with all kinds of errors.
 
 use super::{
-    BAD_FCS, CODING, EVENTS, GIANT, GOOD, Given, LONGEST, NO_DELIMITER, PAUSE, QUIET, RUNT, Symbol, byte,
-    expected, gap, on_line, random_frame, shortest,
+    EVENTS, GIANT, GOOD, Given, LONGEST, NO_DELIMITER, PAUSE, QUIET, RUNT, Symbol, byte, expected, gap,
+    on_line, random_frame, shortest,
 };
 use spinneret_models::MacReceiver;
 use spinneret_sim::prelude::*;
