@@ -237,7 +237,11 @@ trap:
     bne a7, t1, call_of_any
     /* The end of a handler, and the next one: straight on, as each task goes this way. */
     end_of_task
+    .size trap, . - trap
+    .type next_task, @function
     begin_next_task
+    .size next_task, . - next_task
+    .type call_of_any, @function
 #endif
 call_of_any:
     li t1, ECALL_CYCLES
@@ -326,7 +330,11 @@ fault_at_start:
     csrr a2, mtval
     call spin_start_failed
 #endif
+#ifdef SPIN_PSPIN_ONLY
     .size trap, . - trap
+#else
+    .size call_of_any, . - call_of_any
+#endif
 
     /*
      * The guard lets one HPU in at a time, by loads and stores alone: the public cluster has no atomic operation that can

@@ -203,6 +203,6 @@ fn profiles_exclude_idle_time() {
         profile
             .functions
             .iter()
-            .any(|cost| cost.function == "_start" && cost.cycles > 0)
+            .any(|cost| cost.function == "next_task" && cost.cycles > 0)
     );
 }
