@@ -2,7 +2,7 @@
 //!
 //! # Contract
 //! - **Time:** `holds` is high from the clock after `starts` on, for `quanta` times 64 clocks; a further pause frame sets the time
-//!   anew, 0 ends it (802.3, 31B.3.3).
+//!   again, 0 ends it (802.3, 31B.3.3).
 //! - **Reset** ends a pause.
 
 use super::{QUANTA, QUANTUM};

@@ -3,7 +3,7 @@
 //! # Contract
 //! - **Start:** `rx_dv` rises with a byte of the preamble or the start of frame delimiter. The preamble may be of any length, 0 too. Anything
 //!   else before the delimiter: nothing is received until `rx_dv` falls, `no_delimiter`.
-//! - **Bytes** after the delimiter leave in their order, but for the last four, the FCS. `last` is with the last byte before these. Nothing
+//! - **Bytes** after the delimiter leave in their order, except for the last four, the FCS. `last` is with the last byte before these. Nothing
 //!   leaves of a frame with less than five bytes.
 //! - **Latency:** a byte leaves 7 clocks after it came, or, in a frame that ends or is cut, when `last` is known. `last` is 2 clocks after
 //!   the clock in which `rx_dv` is low.

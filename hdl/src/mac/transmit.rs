@@ -10,7 +10,7 @@
 //! - **Pause:** no frame begins while `holds` is high. One that has begun is sent whole.
 //! - **Events:** `sent` or `underrun`, for one clock, at the end of each frame.
 //! - **Paths:** outputs to the PHY are registers; `s_ready` is one of the state.
-//! - **Reset:** ends the frame that is being sent. The rest of it is sent as a frame, so whoever resets it empties its queue as well.
+//! - **Reset:** ends the frame that is being sent. The rest of it is sent as a frame, so software that resets it empties its queue as well.
 
 use super::crc::{CRC, FIRST, next_sum};
 use super::{BYTE, DELIMITER, FCS_BYTES, GAP, PREAMBLE, PREAMBLE_BYTES, SHORTEST};
@@ -23,7 +23,7 @@ const LEAST: u64 = (SHORTEST - FCS_BYTES) as u64;
 /// Bits of a number of bytes up to that.
 const COUNT: usize = 6;
 
-/// What is being sent.
+/// The part of a frame that is being sent.
 #[derive(Copy, Clone, PartialEq, Eq, Debug, LogicState)]
 enum State {
     /// Nothing.

@@ -76,7 +76,7 @@ fn gap() -> [Symbol; 12] {
     [QUIET; 12]
 }
 
-/// What the receiver gives.
+/// Output of the receiver.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Given {
     /// Frames, and whether they must not be used.
@@ -208,7 +208,7 @@ fn a_pause_takes_64_clocks_for_each_quantum() {
         for quanta in [0, 1, 2, 37, 4096] {
             assert_eq!(held(&mut sim, quanta), 64 * quanta);
         }
-        // A further one sets the time anew, and 0 ends it.
+        // A further one sets the time again, and 0 ends it.
         for (quanta, clocks) in [(3, 192), (0, 0)] {
             sim.set("starts", true);
             sim.set("quanta", 1000_u64);

@@ -61,7 +61,7 @@ impl Receiver {
     }
 }
 
-/// What the receiver makes of a line is what the contract says.
+/// Receives a line, and compares with the contract.
 pub(super) fn receives(run: &mut TestRun, line: &[Symbol]) -> Given {
     let mut receiver = Receiver::new(run);
     receiver.line(line);
@@ -163,7 +163,7 @@ fn bytes_leave_seven_clocks_after_they_came_and_the_last_two_after_the_end() {
         let mut at = Vec::new();
         for (clock, symbol) in line.iter().copied().chain(gap()).enumerate() {
             receiver.clock(symbol);
-            // Outputs are looked at after the edge that ends a clock, so they are those of the next one.
+            // Outputs are read after the edge that ends a clock, so they are those of the next one.
             if receiver.sim.get("m_valid") == 1 {
                 at.push(clock + 1);
             }

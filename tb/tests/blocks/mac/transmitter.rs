@@ -137,7 +137,7 @@ fn the_first_byte_of_a_frame_leaves_nine_clocks_after_its_offer() {
         let mut transmitter = Transmitter::new(run);
         transmitter.frame(&[0xab; 60]);
         let line = transmitter.finish();
-        // The line is looked at after each clock, so its first symbol is that of one clock after the offer.
+        // The line is read after each clock, so its first symbol is that of one clock after the offer.
         let first = line.iter().position(|symbol| symbol.data == 0xab);
         assert_eq!((line[0].data, first), (0x55, Some(8)));
     });
