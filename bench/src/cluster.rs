@@ -169,17 +169,19 @@ pub(crate) fn run(arguments: &Arguments, bars: &mut Bars) -> Result<Value> {
     let rows = sheet.print();
     let mut messages = Vec::new();
     for (clusters, window, least, is_frames) in SLMP {
-        let (hpus, done) = (clusters * HPUS, slmp(arguments.message, clusters, window)?);
-        let (of, gbps) = match is_frames {
-            true => ("frames", done.frames_gbps),
-            false => ("the message", done.gbps),
+        let hpus = clusters * HPUS;
+        let of = if is_frames { "frames" } else { "the message" };
+        let figure = format!("slmp, {hpus} HPUs, full segments, Gb/s of {of}");
+        let done = match slmp(arguments.message, clusters, window) {
+            Ok(done) => done,
+            Err(error) => {
+                say(format_args!("{figure}: {error:#}"));
+                hold(figure, format!(">= {least}"), 0.0, false);
+                continue;
+            }
         };
-        hold(
-            format!("slmp, {hpus} HPUs, full segments, Gb/s of {of}"),
-            format!(">= {least}"),
-            gbps,
-            gbps >= least,
-        );
+        let gbps = if is_frames { done.frames_gbps } else { done.gbps };
+        hold(figure, format!(">= {least}"), gbps, gbps >= least);
         if clusters == SLMP[0].0 {
             hold(
                 "slmp, full segments, handler, us".into(),
