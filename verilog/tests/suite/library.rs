@@ -2,6 +2,7 @@
 
 use rust_hdl::core::ast::{BlackBox, Verilog, VerilogOp, VerilogOpUnary, Wrapper};
 use rust_hdl::prelude::{AtomKind, Block};
+use rustix::time::{ClockId, clock_gettime};
 use spinneret_verilog::{Design, Library, Parameter, Port, PortDirection, TopOptions, generate};
 
 use crate::support::raw::*;
@@ -525,27 +526,37 @@ fn the_same_block_gives_the_same_bytes() {
     assert_eq!(text(), text());
 }
 
-#[test]
-fn large_kernels_take_well_under_a_second() {
-    let names: Vec<String> = (0..10_000).map(|number| format!("y{number}")).collect();
+/// A kernel of so many statements, each with a condition, that form a chain.
+fn long_chain(statements: u64) -> Raw {
+    let name = |number: u64| format!("y{number}");
     let mut atoms = vec![input("a", 16)];
-    let mut statements = Vec::new();
-    for (number, name) in names.iter().enumerate() {
-        atoms.push(output(name, 16));
-        let before = if number == 0 { "a" } else { &names[number - 1] };
-        let test = bin(sig("a"), VerilogOp::Lt, num(number as u64));
-        statements.push(set(name, bin(sig(before), VerilogOp::Add, num(3))));
-        statements.push(when(test, vec![set(name, sig(before))]));
+    let mut chain = Vec::new();
+    for number in 0..statements {
+        atoms.push(output(&name(number), 16));
+        let before = number.checked_sub(1).map_or("a".to_owned(), name);
+        let test = bin(sig("a"), VerilogOp::Lt, num(number));
+        chain.push(set(&name(number), bin(sig(&before), VerilogOp::Add, num(3))));
+        chain.push(when(test, vec![set(&name(number), sig(&before))]));
     }
-    let block = Raw::new(atoms, statements);
-    let start = std::time::Instant::now();
-    let design = generate(&block, "huge").expect("a design");
-    let elapsed = start.elapsed();
-    assert!(design.text().lines().count() > 50_000);
-    // Tests run without optimisation and in parallel with others; release builds are several times faster.
-    assert!(
-        elapsed.as_millis() < 3_000,
-        "{elapsed:?} for {} lines",
-        design.text().lines().count()
-    );
+    Raw::new(atoms, chain)
+}
+
+#[test]
+fn time_grows_as_the_kernel_does() {
+    let seconds = |statements: u64| {
+        let block = long_chain(statements);
+        let spent = || {
+            let time = clock_gettime(ClockId::ThreadCPUTime);
+            time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
+        };
+        let begun = spent();
+        let design = generate(&block, "long").expect("a design");
+        let spent = spent() - begun;
+        assert!(design.text().lines().count() as u64 > 5 * statements);
+        spent
+    };
+    // The processor's time of this thread: other work on the machine does not count. A step that looks at all statements
+    // for each of them would take 64 times as long.
+    let times = [1000, 8000].map(|statements| seconds(statements).min(seconds(statements)));
+    assert!(times[1] < 24.0 * times[0], "{times:?} s");
 }

@@ -1,5 +1,6 @@
 //! Helpers for all tests: the command, processes that end with their test, and NICs in this process.
 
+use rustix::process::{Pid, Signal};
 use serde_json::Value;
 use spinneret_host::{Context, Device, Nic, Options, Program, Rule, Ruleset};
 use spinneret_nic::Simulated;
@@ -105,8 +106,11 @@ pub(crate) fn captured(path: impl AsRef<Path>) -> Vec<Packet> {
 
 /// Interrupts a process as Ctrl-C does.
 pub(crate) fn interrupt(child: &Child) {
-    let id = rustix::process::Pid::from_child(child);
-    ok(rustix::process::kill_process(id, rustix::process::Signal::INT));
+    signal(child, Signal::INT);
+}
+
+fn signal(child: &Child, signal: Signal) {
+    ok(rustix::process::kill_process(Pid::from_child(child), signal));
 }
 
 /// Polls until something is the case.
@@ -192,7 +196,12 @@ impl Process {
 
     /// Interrupts it as Ctrl-C does, and waits for its end.
     pub(crate) fn interrupt(&self) -> Ended {
-        interrupt(&self.child.borrow());
+        self.signal(Signal::INT)
+    }
+
+    /// Sends it a signal, and waits for its end.
+    pub(crate) fn signal(&self, with: Signal) -> Ended {
+        signal(&self.child.borrow(), with);
         self.end()
     }
 

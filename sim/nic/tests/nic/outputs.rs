@@ -1,10 +1,10 @@
 //! Outputs of a run are complete or missing, and overwrite nothing else.
 
-use crate::kit::{ok, root, spinneret, stderr, until};
+use crate::kit::{Ended, Process, ok, root, spinneret, stderr};
 use crate::run::{ICMP, refusal};
-use rustix::process::{Pid, Signal};
+use rustix::process::Signal;
 use std::path::Path;
-use std::process::{Command, ExitStatus, Output, Stdio};
+use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
 /// Copies of what a run reads, and a name for each output in the same folder.
@@ -172,7 +172,7 @@ fn standard_output_is_no_other_output() {
 }
 
 /// A run with all outputs in a folder, which gets a signal so long after its start: how it ends.
-fn run_until(signal: Signal, after: Duration, folder: &Path, more: &[&str]) -> ExitStatus {
+fn run_until(signal: Signal, after: Duration, folder: &Path, more: &[&str]) -> Ended {
     let mut command = spinneret();
     command
         .args(["run", ICMP, "--generate", "icmp,rate=1Gbps,count=1e6"])
@@ -180,18 +180,9 @@ fn run_until(signal: Signal, after: Duration, folder: &Path, more: &[&str]) -> E
     for output in ["--out", "--out-host", "--report", "--trace", "--plot"] {
         command.arg(output).arg(folder.join(output));
     }
-    let mut run = command
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .expect("the command was built");
+    let run = Process::start(&mut command);
     std::thread::sleep(after);
-    let id = Pid::from_child(&run);
-    rustix::process::kill_process(id, signal).expect("it is ours");
-    until(&format!("the end after {signal:?}"), || {
-        ok(run.try_wait()).is_some()
-    });
-    run.wait().expect("it is ours")
+    run.signal(signal)
 }
 
 #[test]
@@ -207,7 +198,7 @@ fn signals_leave_complete_files_or_none() {
         };
         let ended = run_until(signal, after, folder.path(), more);
         let left: Vec<String> = content(folder.path()).into_iter().map(|file| file.0).collect();
-        let is_right = match ended.code() {
+        let is_right = match ended.code {
             Some(0) => left.len() == outputs,
             // A waveform in which nothing has happened yet is none.
             Some(1) => outputs == 6 && left.len() == 5,
@@ -216,7 +207,9 @@ fn signals_leave_complete_files_or_none() {
         };
         assert!(
             is_right && !left.iter().any(|name| name.starts_with('.')),
-            "{signal:?} after {after:?}: {ended}, {left:?}"
+            "{signal:?} after {after:?}: {:?}, {left:?}: {}",
+            ended.code,
+            ended.said
         );
     }
     // Files without a name end with the process; this file system may not support them.
