@@ -73,6 +73,7 @@ module hpu_pipeline_proof (
     (* internal = "dut.slot" *) wire [INDEX-1:0] slot;
     wire [INDEX-1:0] thread_2 = slot - 2, thread_4 = slot - 4, thread_9 = slot - 9;
     (* internal = "dut.issued_7" *) wire issued_7;
+    reg issued_8, issued_9;
     wire in_fetch = thread_2 == chosen;
     wire in_operands = thread_4 == chosen;
 
@@ -133,11 +134,11 @@ module hpu_pipeline_proof (
 `ifdef CHECK_REGISTERS
     // One register: what the memory of registers gives for it. Of x0 that is 0.
     (* anyconst *) wire [4:0] number;
-    (* internal = "dut.u_registers.write_value" *) wire [31:0] write_value;
     reg [31:0] held, held_before, last;
+    wire writes_it = write && write_to == {chosen, number};
 
     always @(posedge clk) begin
-        if (write && write_to == {chosen, number}) held <= write_value;
+        if (writes_it) held <= written;
         held_before <= held;
         if (done && rd_addr == number) last <= rd_wdata;
     end
@@ -146,12 +147,50 @@ module hpu_pipeline_proof (
         if (rst) assume (held == last);
         if (in_operands && number_1 == number) assume (value_1 == held_before);
         if (in_operands && number_2 == number) assume (value_2 == held_before);
-        if (started) holds_the_last: assert (held == last);
+        if (age != 4'd0) holds_the_last: assert (held == last);
         if (done && rs1_addr == number) reads_the_last_1: assert (rs1_rdata == last);
         if (done && rs2_addr == number) reads_the_last_2: assert (rs2_rdata == last);
         if (done && rs1_addr == 5'd0) x0_is_0: assert (rs1_rdata == 32'd0);
-        reads_it: cover (retires && rs1_addr == number && rs2_addr == number);
     end
+
+    // On its way to the end an instruction keeps what it has read. With four threads the instruction before it writes in its
+    // stage 5, after that none does.
+    (* internal = "dut.issued_5" *) wire issued_5;
+    (* internal = "dut.issued_6" *) wire issued_6;
+    (* internal = "dut.retired_9" *) wire retired_9;
+    always @* if (started) retires_or_traps: assert (rvfi_valid == (retired_9 || rvfi_trap) && !(retired_9 && rvfi_trap));
+
+    (* internal = "dut.rs1_addr_5" *) wire [4:0] addr_1_5;
+    (* internal = "dut.rs1_rdata_5" *) wire [31:0] data_1_5;
+    (* internal = "dut.rs2_addr_5" *) wire [4:0] addr_2_5;
+    (* internal = "dut.rs2_rdata_5" *) wire [31:0] data_2_5;
+    (* internal = "dut.rs1_addr_6" *) wire [4:0] addr_1_6;
+    (* internal = "dut.rs1_rdata_6" *) wire [31:0] data_1_6;
+    (* internal = "dut.rs2_addr_6" *) wire [4:0] addr_2_6;
+    (* internal = "dut.rs2_rdata_6" *) wire [31:0] data_2_6;
+    (* internal = "dut.rs1_addr_7" *) wire [4:0] addr_1_7;
+    (* internal = "dut.rs1_rdata_7" *) wire [31:0] data_1_7;
+    (* internal = "dut.rs2_addr_7" *) wire [4:0] addr_2_7;
+    (* internal = "dut.rs2_rdata_7" *) wire [31:0] data_2_7;
+    (* internal = "dut.rs1_addr_8" *) wire [4:0] addr_1_8;
+    (* internal = "dut.rs1_rdata_8" *) wire [31:0] data_1_8;
+    (* internal = "dut.rs2_addr_8" *) wire [4:0] addr_2_8;
+    (* internal = "dut.rs2_rdata_8" *) wire [31:0] data_2_8;
+
+`define KEEPS(STAGE, ISSUED, NOW) \
+    wire [INDEX-1:0] inside_``STAGE = slot - STAGE; \
+    always @* if (started && ISSUED && inside_``STAGE == chosen) begin \
+        if (addr_1_``STAGE == number) keeps_1_``STAGE: assert (data_1_``STAGE == (NOW)); \
+        if (addr_2_``STAGE == number) keeps_2_``STAGE: assert (data_2_``STAGE == (NOW)); \
+        if (addr_1_``STAGE == 5'd0) keeps_0_``STAGE: assert (data_1_``STAGE == 32'd0); \
+    end
+
+    `KEEPS(5, issued_5, writes_it ? written : held)
+    `KEEPS(6, issued_6, held)
+    `KEEPS(7, issued_7, held)
+    `KEEPS(8, issued_8, held)
+
+    always @* reads_it: cover (issued_7 && inside_7 == chosen && addr_1_7 == number && addr_2_7 == number);
 `endif
 
 `ifdef CHECK_PC
@@ -187,7 +226,6 @@ module hpu_pipeline_proof (
     // a word, and no byte of the saved word lies where those of the second word go.
     (* internal = "dut.second_9" *) wire second_9;
     (* internal = "dut.saved_read_data" *) wire [31:0] saved;
-    reg issued_8, issued_9;
     wire at_second_part = started && rvfi_thread == chosen && issued_9 && second_9 && !rvfi_trap;
 
     always @(posedge clk) begin
@@ -195,10 +233,17 @@ module hpu_pipeline_proof (
         issued_9 <= issued_8;
     end
     always @* begin
+`ifdef CHECK_REGISTERS
+        // All other proofs of this file show it.
+        if (started) assume (rvfi_thread == thread_9);
+        if (!started && age != 4'd0) assume (!rvfi_valid && !write && !second_9);
+        if (at_second_part) assume (size != 4'd0);
+`else
         if (started) takes_turns: assert (rvfi_thread == thread_9);
         if (!started && age != 4'd0) nothing_yet: assert (!rvfi_valid && !write && !second_9);
         if (at_second_part) is_an_access: assert (size != 4'd0);
         if (at_second_part && reads_chosen) is_in_two_parts: assert (crosses && saved >> {3'd4 - mem_addr[1:0], 3'd0} == 32'd0);
+`endif
     end
 `endif
 
