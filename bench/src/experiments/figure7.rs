@@ -1,22 +1,18 @@
 //! Figure 7: round trips of echo requests and datagrams, answered on the NIC, on the host, or by both.
 
+use super::stack::{Stack, program_takes};
 use super::{Clusters, csv as sheet, modelled, show};
 use crate::harness::{HEADERS, PATIENCE_PS, draw, exchange, program, settle, start};
-use anyhow::{Context as _, Result, anyhow, bail};
+use anyhow::{Context as _, Result, anyhow};
 use spinneret_nic::installed::example;
-use spinneret_nic::net::{MIN_FRAME_BYTES, Next, Recipe, Sink as _, Source as _, Tap, TapConfig};
+use spinneret_nic::net::{MIN_FRAME_BYTES, Recipe};
 use spinneret_nic::nic::{Backend, Nic, NicConfig};
 use spinneret_nic::picture::{Axis, Band, COLORS, Panel, Series, Shape, Style};
 use spinneret_nic::run::HostPing;
 use spinneret_nic::{Simulated, start_on};
 use spinneret_rules::{MatcherParams, RuleFile};
-use spinneret_table::bench::Spread;
-use std::net::UdpSocket;
+use spinneret_table::bench::{Spread, cells};
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
 
 /// Payloads in bytes.
 const PAYLOADS: [usize; 8] = [16, 216, 416, 616, 816, 1016, 1216, 1400];
@@ -25,14 +21,21 @@ const LOOK_PS: u64 = 100_000;
 /// Datagrams to any port go to the handlers.
 const UDP_RULES: &[u8] =
     b"[[ruleset]]\nname = 'host_ping'\nrules = ['ipv4', { ip-proto = 17 }]\nend-of-message = 'never'\n";
-/// Columns of the table.
-const COLUMNS: [&str; 6] = [
+/// Trips of a point, after one that warms up the caches.
+const TRIPS: usize = 20;
+/// Both ways over a cable, in microseconds.
+const CABLE: f64 = 1.0;
+/// Columns of the table: medians of the parts, and of the whole trip with its 95 % confidence interval.
+const COLUMNS: [&str; 9] = [
     "protocol",
     "mode",
     "payload_bytes",
     "simulated_us",
-    "measured_us",
+    "client_us",
+    "host_us",
     "total_us",
+    "low_us",
+    "high_us",
 ];
 /// Size of the picture in points.
 const SIZE: (u32, u32) = (960, 520);
@@ -71,7 +74,7 @@ impl Protocol {
         }
     }
 
-    fn recipe(self) -> &'static str {
+    pub(super) fn recipe(self) -> &'static str {
         match self {
             Self::Icmp => "icmp",
             Self::Udp => "udp",
@@ -104,7 +107,7 @@ const PAPER: &[(Protocol, Mode, Option<usize>, [f64; 2])] = &[
     (Protocol::Udp, Mode::HostSpin, None, [55.0, 68.0]),
 ];
 
-/// One point.
+/// One point: medians in microseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RoundTrip {
     /// Protocol of the request.
@@ -113,38 +116,79 @@ pub struct RoundTrip {
     pub mode: Mode,
     /// Bytes of payload.
     pub payload: usize,
-    /// Simulated time from the first beat into the NIC to the last one out of it, in microseconds.
+    /// Simulated: both NICs and the cable.
     pub simulated: f64,
-    /// Measured time of this machine's Linux, in microseconds; 0 where it has no part.
-    pub measured: f64,
+    /// Measured: Linux and the program of the client.
+    pub client: f64,
+    /// Measured: Linux or the program of the host; 0 where it has no part.
+    pub host: f64,
+    /// The whole trip: median, and the ends of its 95 % confidence interval.
+    pub total: [f64; 3],
 }
 
 impl RoundTrip {
-    fn total(&self) -> f64 {
-        self.simulated + self.measured
-    }
-
     fn row(&self) -> Vec<String> {
-        vec![
+        let [total, low, high] = self.total;
+        let mut row = vec![
             self.protocol.name().to_owned(),
             self.mode.name().to_owned(),
             self.payload.to_string(),
-            format!("{:.3}", self.simulated),
-            format!("{:.3}", self.measured),
-            format!("{:.3}", self.total()),
-        ]
+        ];
+        row.extend(cells(
+            [self.simulated, self.client, self.host, total, low, high],
+            3,
+        ));
+        row
     }
 
     fn read(line: &str) -> Option<Self> {
-        let mut cells = line.split(',');
-        let (protocol, mode) = (cells.next()?, cells.next()?);
+        let mut columns = line.split(',');
+        let (protocol, mode) = (columns.next()?, columns.next()?);
+        let payload = columns.next()?.parse().ok()?;
+        let mut next = || columns.next()?.parse::<f64>().ok();
         Some(Self {
             protocol: Protocol::ALL.into_iter().find(|one| one.name() == protocol)?,
             mode: Mode::ALL.into_iter().find(|one| one.name() == mode)?,
-            payload: cells.next()?.parse().ok()?,
-            simulated: cells.next()?.parse().ok()?,
-            measured: cells.next()?.parse().ok()?,
+            payload,
+            simulated: next()?,
+            client: next()?,
+            host: next()?,
+            total: [next()?, next()?, next()?],
         })
+    }
+}
+
+/// What the trips of a point took, in microseconds.
+#[derive(Debug, Default)]
+struct Trips {
+    simulated: Vec<f64>,
+    client: Vec<f64>,
+    host: Vec<f64>,
+}
+
+impl Trips {
+    fn point(self, protocol: Protocol, mode: Mode, payload: usize) -> RoundTrip {
+        let part = |values: &[f64], number: usize| values.get(number).copied().unwrap_or(0.0);
+        let total = |number| {
+            let [simulated, client, host] =
+                [&self.simulated, &self.client, &self.host].map(|values| part(values, number));
+            simulated + client + host
+        };
+        let total: Spread = (0..self.simulated.len()).map(total).collect();
+        let median = |values: Vec<f64>| match values.is_empty() {
+            true => 0.0,
+            false => Spread::from_iter(values).median(),
+        };
+        let [low, high] = total.interval();
+        RoundTrip {
+            protocol,
+            mode,
+            payload,
+            simulated: median(self.simulated),
+            client: median(self.client),
+            host: median(self.host),
+            total: [total.median(), low, high],
+        }
     }
 }
 
@@ -193,64 +237,62 @@ pub fn read(csv: &str) -> Result<Vec<RoundTrip>, usize> {
     trips.collect()
 }
 
-/// All points; without the right to make interfaces, those of the host alone are left out.
+/// All points; without the right to make interfaces, without what Linux takes.
 fn measure(clusters: Clusters) -> Result<Vec<RoundTrip>> {
-    // No cluster has a part in the host's round trips, so they are measured with the model only.
-    let stack = (clusters.0 == Backend::Model)
-        .then(|| {
-            Stack::open().inspect_err(|error| {
-                eprintln!(
-                    "without the host's round trips, for which Linux's network stack is measured: {error:#}"
-                );
-            })
+    let stack = Stack::open()
+        .inspect_err(|error| {
+            eprintln!(
+                "without the client and the host, for which Linux's network stack is measured: {error:#}"
+            );
         })
-        .and_then(Result::ok);
-    let mut trips = Vec::new();
+        .ok();
+    let mut points = Vec::new();
     for protocol in Protocol::ALL {
         let mut spin = start(&format!("{}_ping", protocol.recipe()), clusters.config())?;
         let mut passing = Nic::new(clusters.config())?;
         let (both, mut program) = start_both(protocol, clusters.config())?;
-        let mut asked = |nic: &mut Nic, limit_ps| {
-            program.answer(nic)?;
-            look(nic, limit_ps)
-        };
         for payload in PAYLOADS {
             let size = (HEADERS + payload).max(MIN_FRAME_BYTES);
             let recipe: Recipe = format!("{},size={size}", protocol.recipe()).parse()?;
-            let mut points = Vec::new();
-            // The first request warms up the caches.
-            for request in [0, 1].map(|number| recipe.frame(number)) {
+            let request = |number| recipe.frame(number);
+            let client_nic = pass(&mut passing, &request(0))?;
+            let mut modes = [Mode::Spin, Mode::HostSpin, Mode::Host].map(|mode| (mode, Trips::default()));
+            for number in 0..=TRIPS as u32 {
                 let both = &mut *both.borrow_mut();
-                points = vec![
-                    (Mode::Spin, exchange(&mut spin, &request, look)?, 0.0),
-                    (Mode::HostSpin, exchange(both, &request, &mut asked)?, 0.0),
+                let asked = |nic: &mut Nic, limit_ps| {
+                    program.answer(nic)?;
+                    look(nic, limit_ps)
+                };
+                let times = [
+                    exchange(&mut spin, &request(number), look)?,
+                    exchange(both, &request(number), asked)?,
+                    client_nic,
                 ];
                 settle(&mut spin)?;
                 settle(both)?;
+                // The first request warms up the caches.
+                for ((_, trips), time) in modes.iter_mut().zip(times).filter(|_| number > 0) {
+                    trips.simulated.push((time + client_nic) as f64 / 1e6 + CABLE);
+                }
             }
-            if let Some(stack) = &stack {
-                let Turnaround { icmp, udp } = stack.turnaround(size)?;
-                let measured = match protocol {
-                    Protocol::Icmp => icmp,
-                    Protocol::Udp => udp,
-                };
-                points.push((Mode::Host, pass(&mut passing, &recipe.frame(1))?, measured));
-            }
-            for (mode, simulated, measured) in points {
-                let trip = RoundTrip {
-                    protocol,
-                    mode,
-                    payload,
-                    simulated: simulated as f64 / 1e6,
-                    measured,
-                };
-                let (protocol, mode) = (protocol.name(), mode.name());
-                eprintln!("{protocol} {mode} {payload} bytes: {:.1} us", trip.total());
-                trips.push(trip);
+            for (mode, mut trips) in modes {
+                if let Some(stack) = &stack {
+                    trips.client = stack.client(protocol, size, TRIPS)?;
+                }
+                match (mode, &stack) {
+                    (Mode::Spin, _) => {}
+                    (Mode::HostSpin, _) => trips.host = program_takes(&request(1), TRIPS),
+                    (Mode::Host, Some(stack)) => trips.host = stack.host(protocol, size, TRIPS)?,
+                    (Mode::Host, None) => continue,
+                }
+                let point = trips.point(protocol, mode, payload);
+                let (protocol, mode, [total, low, high]) = (protocol.name(), mode.name(), point.total);
+                eprintln!("{protocol} {mode} {payload} bytes: {total:.1} us ({low:.1} to {high:.1})");
+                points.push(point);
             }
         }
     }
-    Ok(trips)
+    Ok(points)
 }
 
 /// Advances to the next poll of the host.
@@ -286,17 +328,27 @@ fn pass(nic: &mut Nic, request: &[u8]) -> Result<u64> {
     Ok(up + down + 2 * config.host_latency * config.core_ps)
 }
 
+/// The confidence intervals of a mode, from left to right and back.
+fn interval(trips: &[RoundTrip], protocol: Protocol, mode: Mode) -> Option<Vec<(f64, f64)>> {
+    let own = |trip: &&RoundTrip| (trip.protocol, trip.mode) == (protocol, mode);
+    let end = |at: usize| move |trip: &RoundTrip| (trip.payload as f64, trip.total[at]);
+    let low = trips.iter().filter(own).map(end(1));
+    let high = trips.iter().filter(own).map(end(2)).rev();
+    let outline: Vec<_> = low.chain(high).collect();
+    (!outline.is_empty()).then_some(outline)
+}
+
 /// Round trips of a protocol over payload, with those of the model if the trips are not.
 fn panel(protocol: Protocol, trips: &[RoundTrip], model: &[RoundTrip], clusters: Clusters) -> Panel {
     let of = |trips: &[RoundTrip], mode| -> Vec<(f64, f64)> {
         let own = trips
             .iter()
             .filter(|trip| (trip.protocol, trip.mode) == (protocol, mode));
-        own.map(|trip| (trip.payload as f64, trip.total())).collect()
+        own.map(|trip| (trip.payload as f64, trip.total[0])).collect()
     };
     let ours = trips.iter().chain(model).filter(|trip| trip.protocol == protocol);
     let paper = PAPER.iter().filter(|(of, ..)| *of == protocol);
-    let highest = ours.map(RoundTrip::total);
+    let highest = ours.map(|trip| trip.total[2]);
     let highest = highest
         .chain(paper.clone().map(|(.., [_, high])| *high))
         .fold(0.0, f64::max);
@@ -317,17 +369,20 @@ fn panel(protocol: Protocol, trips: &[RoundTrip], model: &[RoundTrip], clusters:
             });
         }
         let line = Style::line(color);
-        // The host's own round trips do not depend on the clusters.
-        let (other, drawn) = match mode {
-            Mode::Host => ("here".to_owned(), line.with(shape)),
-            _ => (Clusters(Backend::Model).name().to_owned(), modelled(line)),
-        };
-        let other = Series::new(format!("{name}, {other}"), drawn, of(model, mode));
+        let other = Clusters(Backend::Model).name();
+        let other = Series::new(format!("{name}, {other}"), modelled(line), of(model, mode));
         let here = match clusters.0 {
             Backend::Model => "here",
             Backend::Own | Backend::Rtl => clusters.name(),
         };
-        let own = Series::new(format!("{name}, {here}"), line.with(shape), of(trips, mode));
+        let own = Series {
+            band: interval(trips, protocol, mode).map(|outline| Band {
+                outline,
+                color,
+                name: String::new(),
+            }),
+            ..Series::new(format!("{name}, {here}"), line.with(shape), of(trips, mode))
+        };
         let values = published.filter_map(|(.., payload, [value, _])| Some(((*payload)? as f64, *value)));
         let theirs = Style::published(shape);
         let theirs = Series::new(format!("{name}, paper"), theirs, values.collect());
@@ -339,131 +394,5 @@ fn panel(protocol: Protocol, trips: &[RoundTrip], model: &[RoundTrip], clusters:
         x: Axis::linear("payload, bytes", left..right),
         y: Axis::linear("round trip, us", 0.0..highest * 1.08),
         series,
-    }
-}
-
-/// Name of the interface.
-const NAME: &str = "spinfig7";
-/// Where the program listens.
-const PORT: u16 = 7007;
-/// Requests of one size; the median counts.
-const RUNS: u32 = 201;
-/// Longest that a reply takes; the first ones wait for addresses to be found out.
-const PATIENCE: Duration = Duration::from_secs(2);
-
-/// Time from a request's arrival in Linux to its reply's departure.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Turnaround {
-    /// Echo requests, answered by the kernel, in microseconds.
-    pub(super) icmp: f64,
-    /// Datagrams, answered by a program.
-    pub(super) udp: f64,
-}
-
-/// The network stack of this machine, behind a TAP interface.
-#[derive(Debug)]
-pub(super) struct Stack {
-    cable: Tap,
-    mac: String,
-    program: Option<JoinHandle<()>>,
-    ends: Arc<AtomicBool>,
-}
-
-impl Stack {
-    /// Makes the interface, and starts the program.
-    ///
-    /// # Errors
-    /// If this process may not create interfaces.
-    pub(super) fn open() -> Result<Self> {
-        let cable = Tap::create(&TapConfig::new(NAME))?;
-        let path = format!("/sys/class/net/{NAME}/address");
-        let mac = std::fs::read_to_string(&path).context(path)?;
-        let socket = UdpSocket::bind(("10.9.0.1", PORT)).context("the echo program")?;
-        socket.set_read_timeout(Some(Duration::from_millis(50)))?;
-        let ends = Arc::new(AtomicBool::new(false));
-        let program = std::thread::spawn({
-            let ends = Arc::clone(&ends);
-            move || echo(&socket, &ends)
-        });
-        Ok(Self {
-            cable,
-            mac: mac.trim().to_owned(),
-            program: Some(program),
-            ends,
-        })
-    }
-
-    /// Medians for frames of a size.
-    ///
-    /// # Errors
-    /// If Linux does not answer.
-    pub(super) fn turnaround(&self, frame_bytes: usize) -> Result<Turnaround> {
-        Ok(Turnaround {
-            icmp: self.median(&format!("icmp,size={frame_bytes}"))?,
-            udp: self.median(&format!("udp,dport={PORT},size={frame_bytes}"))?,
-        })
-    }
-
-    fn median(&self, kind: &str) -> Result<f64> {
-        let text = format!("{kind},src=10.9.0.2,dst=10.9.0.1,mac={}", self.mac);
-        let recipe: Recipe = text.parse()?;
-        let time = |number| Ok(self.exchange(&recipe.frame(number))?.as_secs_f64() * 1e6);
-        let times: Spread = (0..RUNS).map(time).collect::<Result<_>>()?;
-        Ok(times.median())
-    }
-
-    /// Measures one request and its reply. Other frames from Linux are forwarded, so that both ends can resolve
-    /// addresses.
-    fn exchange(&self, request: &[u8]) -> Result<Duration> {
-        let (mut to_host, mut from_host) = (self.cable.host.clone(), self.cable.host.clone());
-        let (mut to_wire, mut from_wire) = (self.cable.wire.clone(), self.cable.wire.clone());
-        let begun = Instant::now();
-        to_host.put(0, request)?;
-        while begun.elapsed() < PATIENCE {
-            if let Next::Packet { bytes, .. } = from_host.next(0)? {
-                let took = begun.elapsed();
-                if is_reply(request, &bytes) {
-                    return Ok(took);
-                }
-                to_wire.put(0, &bytes)?;
-            }
-            if let Next::Packet { bytes, .. } = from_wire.next(0)? {
-                to_host.put(0, &bytes)?;
-            }
-        }
-        bail!(
-            "Linux did not answer {} bytes on {NAME} within {PATIENCE:?}",
-            request.len()
-        )
-    }
-}
-
-impl Drop for Stack {
-    fn drop(&mut self) {
-        self.ends.store(true, Ordering::Relaxed);
-        if let Some(program) = self.program.take() {
-            // Ignore errors: a panic has been reported.
-            let _ = program.join();
-        }
-    }
-}
-
-/// Returns the payload if a frame has the request's IPv4 addresses swapped. Linux uses its own Ethernet addresses.
-fn is_reply(request: &[u8], frame: &[u8]) -> bool {
-    frame.len() >= request.len()
-        && frame[12..14] == request[12..14]
-        && frame[26..30] == request[30..34]
-        && frame[30..34] == request[26..30]
-        && frame[HEADERS..request.len()] == request[HEADERS..]
-}
-
-/// Sends everything back.
-fn echo(socket: &UdpSocket, ends: &AtomicBool) {
-    let mut buffer = [0; 2048];
-    while !ends.load(Ordering::Relaxed) {
-        if let Ok((bytes, from)) = socket.recv_from(&mut buffer) {
-            // Ignore errors: the receiver notices a missing reply.
-            let _ = socket.send_to(&buffer[..bytes], from);
-        }
     }
 }

@@ -1,5 +1,6 @@
 //! Figure 8: files over SLMP between two NICs, and the same on bad cables.
 
+use super::iperf::{self, Baseline};
 use super::{Clusters, in_parallel, modelled, show};
 use crate::harness::{draw, program};
 use crate::transfer::{Transfer, Transferred, transfer};
@@ -9,6 +10,7 @@ use spinneret_nic::nic::Backend;
 use spinneret_nic::picture::{Axis, COLORS, Panel, Series, Shape, Style, bytes};
 use spinneret_slmp::memory::Cause;
 use spinneret_slmp::{Mode, SenderConfig};
+use spinneret_table::bench::cells;
 use std::path::Path;
 
 /// Best median of the paper.
@@ -90,9 +92,27 @@ pub(super) fn throughput(out: &Path, clusters: Clusters, largest: usize) -> Resu
     let points: Vec<_> = transferred.iter().map(point).collect();
     let model = clusters.rows_of_model(out, "figure8")?;
     let model: Vec<_> = model.iter().filter_map(|line| Point::read(line)).collect();
+    let baselines = baselines(out)?;
     draw(&file("svg"), SIZE, |area| {
-        panel(&points, &model, clusters).draw(area)
+        panel(&points, &model, &baselines, clusters).draw(area)
     })
+}
+
+/// The baseline of the paper, measured on this machine; none without the right to make interfaces, or without iperf3.
+fn baselines(out: &Path) -> Result<Vec<Baseline>> {
+    let measured =
+        iperf::measure().inspect_err(|error| eprintln!("without the baseline of iperf3: {error:#}"));
+    let Ok(measured) = measured else {
+        return Ok(Vec::new());
+    };
+    let rows = measured.iter().map(|Baseline { protocol, gbps }| {
+        let [low, high] = gbps.interval();
+        let figures = cells([gbps.median(), low, high], 3);
+        [&[(*protocol).to_owned()][..], &figures].concat()
+    });
+    let columns = ["protocol", "gbps", "low_gbps", "high_gbps"];
+    show(&out.join("figure8-iperf3.csv"), &columns, &Vec::from_iter(rows))?;
+    Ok(measured)
 }
 
 /// A file with a window of 16 on cables that lose nothing, a little, and a lot, and double and reorder frames as well.
@@ -175,12 +195,15 @@ fn row(first: &[String], done: &Transferred) -> Vec<String> {
 }
 
 /// Throughput over the size of the file, a line for each window, and the model's.
-fn panel(points: &[Point], model: &[Point], clusters: Clusters) -> Panel {
+fn panel(points: &[Point], model: &[Point], baselines: &[Baseline], clusters: Clusters) -> Panel {
     let mut windows: Vec<u16> = points.iter().map(|point| point.window).collect();
     windows.sort_unstable();
     windows.dedup();
     let all = || points.iter().chain(model);
-    let highest = all().map(|point| point.gbps).fold(PAPER_BEST_GBPS, f64::max);
+    let highest = all()
+        .map(|point| point.gbps)
+        .chain(baselines.iter().map(|baseline| baseline.gbps.median()))
+        .fold(PAPER_BEST_GBPS, f64::max);
     let largest = all().map(|point| point.bytes).max().unwrap_or(1) as f64 * 1.25;
     let line = |points: &[Point], window| -> Vec<(f64, f64)> {
         let line = points.iter().filter(|point| point.window == window);
@@ -206,14 +229,26 @@ fn panel(points: &[Point], model: &[Point], clusters: Clusters) -> Panel {
         (PAPER_BEST_GBPS, "paper, best median", SHAPES[4]),
         (PAPER_WINDOW_1_GBPS, "paper, window 1", SHAPES[0]),
     ];
+    let level = |value: f64| vec![(SMALLEST, value), (largest, value)];
     let theirs = paper.map(|(value, name, shape)| {
-        let line = vec![(SMALLEST, value), (largest, value)];
-        Series::new(format!("{name}: {value}"), Style::published_line(shape), line)
+        Series::new(
+            format!("{name}: {value}"),
+            Style::published_line(shape),
+            level(value),
+        )
     });
+    let measured = baselines
+        .iter()
+        .zip([SHAPES[1], SHAPES[2]])
+        .map(|(baseline, shape)| {
+            let (protocol, gbps) = (baseline.protocol, baseline.gbps.median());
+            let name = format!("iperf3, {protocol}, measured on this machine's stack: {gbps:.2}");
+            Series::new(name, Style::published_line(shape), level(gbps))
+        });
     Panel {
         title: format!("Files over SLMP, {}", clusters.name()),
         x: Axis::log("size of the file", SMALLEST..largest).with_words(bytes),
         y: Axis::linear("throughput, Gb/s", 0.0..highest * 1.08),
-        series: ours.chain(theirs).collect(),
+        series: ours.chain(theirs).chain(measured).collect(),
     }
 }

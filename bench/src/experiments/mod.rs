@@ -4,6 +4,8 @@ mod figure10;
 mod figure7;
 mod figure8;
 mod figure9;
+mod iperf;
+mod stack;
 mod table1;
 
 pub use figure7::{Mode, Protocol, RoundTrip, csv as figure7_csv, read as read_figure7};

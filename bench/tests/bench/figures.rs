@@ -24,7 +24,9 @@ fn tables_round_trip() {
         mode,
         payload,
         simulated: 10.736,
-        measured: 0.25,
+        client: 7.5,
+        host: 0.25,
+        total: [18.486, 17.0, 19.25],
     });
     let csv = figure7_csv(&trips);
     assert_eq!(read_figure7(&csv), Ok(trips.to_vec()));

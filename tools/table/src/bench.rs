@@ -85,6 +85,21 @@ impl Spread {
         self.percentile(50)
     }
 
+    /// The values between which the median of all runs is, with a confidence of 95 % at least; all of them if they are fewer
+    /// than six. By the order of the values: how many of them are below it is a binomial distribution.
+    pub fn interval(&self) -> [f64; 2] {
+        let count = self.0.len();
+        // The logarithm, because the chance that none is below is too small for a number if there are many.
+        let (mut chance, mut below, mut left_out) = (count as f64 * 0.5_f64.ln(), 0.0, 0);
+        while below + chance.exp() <= 0.025 && left_out + 1 < count {
+            below += chance.exp();
+            chance += ((count - left_out) as f64 / (left_out + 1) as f64).ln();
+            left_out += 1;
+        }
+        let place = left_out.saturating_sub(1);
+        [place, count.saturating_sub(place + 1)].map(|place| self.0.get(place).copied().unwrap_or(f64::NAN))
+    }
+
     /// Median, least and most.
     pub fn range(&self) -> [f64; 3] {
         [50, 0, 100].map(|percent| self.percentile(percent))
@@ -143,6 +158,18 @@ mod tests {
         let one: Spread = [7.0].into_iter().collect();
         assert_eq!(one.range(), [7.0; 3]);
         assert!(Spread::from_iter([]).median().is_nan());
+        let interval = |count: u32| Spread::from_iter((1..=count).map(f64::from)).interval();
+        // Of tables of the binomial distribution.
+        let ends = [1, 5, 6, 20, 100, 2000].map(interval);
+        let expected = [
+            [1.0, 1.0],
+            [1.0, 5.0],
+            [1.0, 6.0],
+            [6.0, 15.0],
+            [40.0, 61.0],
+            [956.0, 1045.0],
+        ];
+        assert_eq!(ends, expected);
     }
 
     #[test]

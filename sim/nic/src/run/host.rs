@@ -258,7 +258,7 @@ fn word(bytes: &[u8]) -> u32 {
 }
 
 /// An echo request as its own reply, and a UDP datagram back to where it came from.
-fn reply(mut frame: Vec<u8>) -> Vec<u8> {
+pub fn reply(mut frame: Vec<u8>) -> Vec<u8> {
     if frame.len() < TRANSPORT + 8 {
         return frame;
     }

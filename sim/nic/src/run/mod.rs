@@ -12,7 +12,7 @@ mod wave;
 
 pub use embedded::{Embedded, HandlerFiles, Outcome};
 pub use handlers::{BuildError, Hpus, program, program_for};
-pub use host::HostPing;
+pub use host::{HostPing, reply};
 pub use receive::{ReceiveArguments, receive};
 pub use serve::{ServeArguments, serve};
 pub use session::run;
