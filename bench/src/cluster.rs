@@ -36,8 +36,8 @@ const REPLY_CLOCKS: f64 = 400.0;
 /// Most microseconds from a HER to the first instruction of its handler; measured is its first access to the task, which comes later.
 const START_US: f64 = 0.7;
 /// Clusters, segments that may be on their way, the least rate of SLMP in gigabits a second, and whether that is of frames or of the
-/// message. Its handlers have scratchpads in four clusters at most.
-const SLMP: [(usize, u16, f64, bool); 2] = [(2, 64, 28.0, false), (4, 256, 100.0, true)];
+/// message.
+const SLMP: [(usize, u16, f64, bool); 2] = [(2, 64, 28.0, false), (8, 256, 100.0, true)];
 /// Most microseconds of its handler.
 const SLMP_US: f64 = 6.5;
 /// Clusters, and the least percentage of the packets of [`FULL_LOAD`] that they answer.

@@ -13,6 +13,8 @@ pub const L1_SHIFT: u32 = 22;
 pub const L1_STRIDE: u32 = 1 << L1_SHIFT;
 /// L1 of the cluster that asks.
 pub const L1_ALIAS: u32 = 0x1b00_0000;
+/// Bits of an address that the protection ranges of scratchpads do not compare: every second cluster's L1 has the same ones.
+pub const L1_ALIKE: u32 = 3 << (L1_SHIFT + 1);
 
 /// Contexts of the HPUs in L1, for the runtime.
 pub const L1_CONTEXTS: u32 = 0x400;

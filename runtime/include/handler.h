@@ -53,6 +53,19 @@ static_assert(sizeof(task_t) == HWSCHED_DOORBELL - HWSCHED_HANDLER_MEM_ADDR, "ta
 static_assert(offsetof(task_t, host_mem_high) == HWSCHED_HOST_MEM_ADDR_HIGH - HWSCHED_HANDLER_MEM_ADDR,
               "task_t is not what the scheduler shows");
 
+/*
+ * The scratchpad of a cluster, and its size. A task names those of four clusters; on spinneret's own, the scratchpad of a further
+ * cluster is at the offset of the one that is named four clusters before.
+ */
+static inline void *spin_scratchpad(const task_t *task, uint32_t cluster) {
+    uint32_t beyond = cluster / SPIN_TASK_CLUSTERS * SPIN_TASK_CLUSTERS;
+    return (uint8_t *)task->scratchpad[cluster % SPIN_TASK_CLUSTERS] + (beyond << SPIN_L1_SHIFT);
+}
+
+static inline size_t spin_scratchpad_size(const task_t *task, uint32_t cluster) {
+    return task->scratchpad_size[cluster % SPIN_TASK_CLUSTERS];
+}
+
 typedef struct handler_args {
     task_t *task;
     uint32_t hpu_gid;    /* this HPU among all */

@@ -243,13 +243,27 @@ static inline void spin_push_value(uint32_t counter, uint32_t value) {
     }
 }
 
+/* Counts without AMO instructions. */
+static __attribute__((noinline, cold, unused)) void spin_count_guarded(volatile struct perf_counter *counter,
+                                                                       uint32_t value) {
+    amo_add_guarded((volatile int32_t *)&counter->sum, (int32_t)value);
+    amo_add_guarded((volatile int32_t *)&counter->count, 1);
+}
+
 /*
  * Pushes a value to a counter of __host_data: the host reads the values in the order of each HPU, and their sum and number.
  * HPUs may do this concurrently.
  */
 static inline void push_counter(volatile struct perf_counter *counter, uint32_t value) {
-    amo_send_add((volatile int32_t *)&counter->count, 1);
-    amo_send_add((volatile int32_t *)&counter->sum, (int32_t)value);
+    if (spin_has_amo(counter)) {
+        volatile int32_t *word = (volatile int32_t *)&counter->sum;
+        /* With its address in a register, that of the next word takes one instruction. */
+        asm("" : "+r"(word));
+        spin_l2_add(word, (int32_t)value);
+        spin_l2_add(word + 1, 1);
+    } else {
+        spin_count_guarded(counter, value);
+    }
 #if SPIN_COUNTER_QUEUE
     spin_push_value((uint32_t)(counter - __host_data.counters), value);
 #endif

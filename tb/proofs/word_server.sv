@@ -1,6 +1,6 @@
 // WordServer of one cluster: each access is made once, as it was offered, and reported once, with the word that its line gave; an
-// atomic operation computes with the word that it read while it holds the memory; sc.w stores exactly if the HPU has a
-// reservation of its word that no other HPU ended; no port waits for two accesses of the other one.
+// atomic operation computes with the word that it read while it holds the memory, or that the one before wrote; sc.w stores exactly if the
+// HPU has a reservation of its word that no other HPU ended; no port waits for more than 15 accesses of the other one.
 //
 // The solver chooses an HPU; all others are free. Assumed: addresses are those of words below 0x2000_0000, a port is that of one
 // pipeline's HPUs, the chosen HPU has one access under way, and the data of a read that did not fail comes six clocks after its acceptance.
@@ -94,6 +94,17 @@ module word_server_proof (
     wire prints = is_write && is_stdout && address[10:7] == 4'd0;
     wire is_lost = is_write && is_stdout && !prints;
     wire reads = busy && (is_load || is_amo) && !has_read;
+    // Offers of the clock before that were not taken.
+    reg [1:0] offered = 2'd0;
+    reg [77:0] offer_0, offer_1;
+    // An atomic operation that follows the one before has its word as if its read had been accepted six clocks before. The new word of that.
+    wire [31:0] result = new_word(atomic[4:0], before, data);
+    reg [31:0] last;
+    reg [2:0] followers = 3'd0;
+    wire [5:0] next_atomic = takes[1] ? atomic_1 : atomic_0;
+    wire is_alike = (takes[1] ? address_1 : address_0) == address && next_atomic[5] && next_atomic != 6'h22 &&
+        next_atomic != 6'h23 && |(takes & offered);
+    wire follows = busy && is_amo && is_written && !write_failed && is_alike && followers != 3'd7;
     // sc.w is decided in its first clock.
     reg held = 1'b0;
     reg [31:0] held_address;
@@ -118,13 +129,16 @@ module word_server_proof (
     reg is_done_failed;
     reg [31:0] before;
     // Accesses of the other port while the chosen one waits.
-    reg [1:0] passed = 2'd0;
+    reg [4:0] passed = 5'd0;
     wire own_takes = port ? takes[1] && hpu_1 == hpu : takes[0] && hpu_0 == hpu;
     wire own_done = done[port] && (port ? done_hpu_1 : done_hpu_0) == hpu;
 
     always @(posedge clk) begin
         comes <= {comes[4:0], read_valid && read_ready && !read_failed};
         enters <= |takes;
+        offered <= rst ? 2'd0 : valid & ~ready;
+        offer_0 <= {hpu_0, address_0, is_write_0, atomic_0, strobe_0, data_0};
+        offer_1 <= {hpu_1, address_1, is_write_1, atomic_1, strobe_1, data_1};
         decided <= busy && is_sc && (enters || decided) && !is_over;
         if (enters) was_held <= succeeds;
         if (busy && enters && own && atomic == 6'h22) begin
@@ -137,9 +151,13 @@ module word_server_proof (
         if (is_over) {busy, has_read} <= 2'd0;
         since <= is_read ? 4'd1 : since == 4'd8 ? 4'd8 : since + 4'd1;
         if (comes[5]) before <= read_data[32 * place +: 32];
+        if (enters && has_read) before <= last;
         if (|takes) begin
             busy <= 1'b1;
-            has_read <= 1'b0;
+            has_read <= follows;
+            if (follows) since <= 4'd6;
+            last <= result;
+            followers <= busy && is_amo && is_written && is_alike && followers != 3'd7 ? followers + 3'd1 : 3'd0;
             own <= own_takes;
             {address, data, is_write, atomic, strobe} <= takes[1] ?
                 {address_1, data_1, is_write_1, atomic_1, strobe_1} : {address_0, data_0, is_write_0, atomic_0, strobe_0};
@@ -155,14 +173,17 @@ module word_server_proof (
         is_done_failed <= write_failed;
         if (own_takes) under_way <= 1'b1;
         else if (own_done) under_way <= 1'b0;
-        if (!valid[port] || ready[port]) passed <= 2'd0;
-        else if (takes[!port] && passed != 2'd3) passed <= passed + 2'd1;
+        if (!valid[port] || ready[port]) passed <= 5'd0;
+        else if (takes[!port]) passed <= passed + 5'd1;
         if (rst) {comes, busy, enters, held, decided, has_read, due, is_done, under_way, passed} <= 0;
     end
 
     always @* begin
         if (valid[0]) words_0: assume (address_0[31:29] == 0 && address_0[1:0] == 0 && !(is_write_0 && atomic_0[5]));
         if (valid[1]) words_1: assume (address_1[31:29] == 0 && address_1[1:0] == 0 && !(is_write_1 && atomic_1[5]));
+        offers_stay: assume (!(|(offered & ~valid)) &&
+            (!offered[0] || offer_0 == {hpu_0, address_0, is_write_0, atomic_0, strobe_0, data_0}) &&
+            (!offered[1] || offer_1 == {hpu_1, address_1, is_write_1, atomic_1, strobe_1, data_1}));
         if (valid[0]) first_pipeline: assume (!hpu_0[2]);
         if (valid[1]) second_pipeline: assume (hpu_1[2]);
         if (under_way && !own_done) one_under_way: assume (!(port ? valid[1] && hpu_1 == hpu : valid[0] && hpu_0 == hpu));
@@ -190,8 +211,9 @@ module word_server_proof (
             assert ((port ? done_data_1 : done_data_0) == word);
         if (due[6] && due_sc[6]) answers: assert ((port ? done_data_1 : done_data_0) == {31'd0, due_missed[6]});
         if (is_done) gives_the_old_word: assert ((port ? done_data_1 : done_data_0) == before);
-        waits_for_one: assert (passed <= 2'd1);
+        waits_for_turns: assert (passed <= 5'd15);
         adds: cover (is_done && before == 32'd1);
+        adds_to_a_result: cover (is_done && enters && has_read && last == 32'd3);
         stores_conditionally: cover (own && busy && is_sc && decided && write_valid);
         fails: cover (due[6] && due_failed[6]);
     end
@@ -201,6 +223,10 @@ module word_server_proof (
     (* internal = "dut.busy" *) wire dut_busy;
     (* internal = "dut.enters" *) wire dut_enters;
     (* internal = "dut.port" *) wire dut_port;
+    (* internal = "dut.turn" *) wire dut_turn;
+    (* internal = "dut.followers" *) wire [2:0] dut_followers;
+    (* internal = "dut.follows" *) wire dut_follows;
+    (* internal = "dut.last" *) wire [31:0] dut_last;
     (* internal = "dut.hpu" *) wire [2:0] dut_hpu;
     (* internal = "dut.number" *) wire [26:0] dut_number;
     (* internal = "dut.atomic" *) wire [5:0] dut_atomic;
@@ -259,14 +285,18 @@ module word_server_proof (
         same_drops: assert (dut_drops == (busy && (is_lost || is_sc && decided && !write_valid)));
         same_computes: assert (dut_computes == (busy && is_amo && has_read && since == 4'd7));
         if (busy && has_read && since >= 4'd7) same_old_word: assert (dut_word == before);
-        if (busy && has_read && since == 4'd8) same_result: assert (dut_data == new_word(atomic[4:0], before, data));
+        if (busy && has_read && since == 4'd8) same_result: assert (dut_data == result);
+        same_follower: assert (dut_follows == (busy && enters && has_read) && (!busy || dut_followers == followers));
+        if (enters && has_read) same_last: assert (dut_last == last && since == 4'd6);
+        if (busy && has_read && (enters || since >= 4'd7)) nothing_comes: assert (comes == 6'd0);
+        if (busy && has_read && !enters && since <= 4'd6) nothing_newer_comes: assert ((comes & ((6'd1 << (since - 4'd1)) - 6'd1)) == 6'd0);
         only_while_busy: assert (busy || !decided && !has_read);
-        first_clock: assert (!(enters && (decided || has_read)) && (!has_read || is_amo) && (!decided || is_sc));
+        first_clock: assert (!(enters && decided) && (!has_read || is_amo) && (!decided || is_sc));
         decides_at_once: assert (!busy || !is_sc || enters || decided);
         counts: assert (!has_read || since >= 4'd1 && since <= 4'd8);
         cancels_its_word: assert (dut_cancels == (busy && (enters && (is_amo || is_write && !is_stdout) ||
             second && is_sc && dut_writes)));
-        if (passed == 2'd1) other_was_last: assert (dut_port != port);
+        passes_in_turn: assert (passed <= (dut_turn == port ? 5'd0 : 5'd8) + (busy ? followers : 3'd7));
         same_reservation: assert (reserved[hpu] == held);
         if (held) same_word_reserved: assert ({3'd0, numbers[27 * hpu +: 27], 2'd0} == held_address &&
             lows[10 * hpu +: 10] == held_address[11:2]);

@@ -1,9 +1,10 @@
 //! SLMP from host to host, through two NICs and a cable.
 
 use spinneret_bench::transfer::{Transfer, Transferred, transfer};
-use spinneret_cluster::Program;
+use spinneret_cluster::{Config, Program};
 use spinneret_fabric::Faults;
 use spinneret_nic::installed::example;
+use spinneret_nic::nic::{Backend, NicConfig};
 use spinneret_nic::run;
 use spinneret_slmp::frame::UdpChecksum;
 use spinneret_slmp::memory::Cause;
@@ -69,19 +70,39 @@ fn a_wide_window_is_as_fast_as_the_reference() {
     }
 }
 
-/// Handlers share a message among clusters through the scratchpads of all, and a task describes four.
+/// Handlers share a message among clusters through the scratchpads of all.
 #[test]
-fn at_most_four_clusters_receive() {
+fn at_most_eight_clusters_receive() {
     let message = message(200_000);
     let mut how = with(Mode::Window(64), Faults::default(), 1);
-    for clusters in [1, 4] {
+    for clusters in [1, 4, 8] {
         how.nic.cluster.clusters = clusters;
         let done = transfer(&program_for(clusters), &message, &how).unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(done.segments.completed(), 1, "{clusters} clusters");
     }
-    how.nic.cluster.clusters = 5;
-    let error = transfer(&program_for(5), &message, &how).expect_err("there are too many clusters");
-    assert!(error.to_string().contains("the NIC has 5 clusters"), "{error}");
+    how.nic.cluster.clusters = 9;
+    let error = transfer(&program_for(9), &message, &how).expect_err("there are too many clusters");
+    assert!(error.to_string().contains("the NIC has 9 clusters"), "{error}");
+}
+
+/// Each cluster's HPUs write into the scratchpads of all others.
+#[test]
+fn four_and_eight_clusters_of_the_hardware_receive() {
+    for clusters in [4, 8] {
+        let plain = NicConfig::with(Backend::Rtl);
+        let cluster = Config {
+            clusters,
+            ..plain.cluster.clone()
+        };
+        let how = Transfer {
+            nic: NicConfig { cluster, ..plain },
+            ..with(Mode::Window(64), Faults::default(), 1)
+        };
+        let done = transfer(&program_for(clusters), &message(100_000), &how)
+            .unwrap_or_else(|error| panic!("{clusters} clusters: {error}"));
+        assert_eq!(done.segments.completed(), 1, "{clusters} clusters");
+        assert_eq!(done.segments.of(Cause::Accepted), 69, "{clusters} clusters");
+    }
 }
 
 #[test]

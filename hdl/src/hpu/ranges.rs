@@ -1,4 +1,4 @@
-use spinneret_regmap::pspin::{PERIPHERALS, STDOUT};
+use spinneret_regmap::pspin::{L1_ALIKE, PERIPHERALS, STDOUT};
 use spinneret_verilog::prelude::*;
 
 /// Bits of the number of a grain below 512 MiB, where all memories of a NIC are.
@@ -27,7 +27,8 @@ pub struct RangeWrite {
 /// An address is allowed if a range of its thread has it: `first <= address < end`, both in grains of 64 bytes. Ranges
 /// end below 0x2000_0000. A clock compares half of the ranges: the lower numbers, or the upper ones if `upper`. The address
 /// comes one clock after the thread, and the answer in the clock of the address. At power-up all ranges are empty; a reset
-/// keeps them. With `registers` every thread may access those of the cluster and standard output, which check accesses themselves.
+/// keeps them. With `registers` every thread may access those of the cluster and standard output, which check accesses themselves,
+/// and the upper numbers do not compare the bits [`L1_ALIKE`]: scratchpads are at the same place in every second cluster.
 #[module(
     no_clock,
     threads: usize,
@@ -56,6 +57,12 @@ pub struct HpuRanges {
 #[kernel(HpuRanges, suffix = format!("{threads}x{count}{}", if registers { "_registers" } else { "" }))]
 fn update() {
     let (low, high) = grain.split_at(GRAIN);
+    let alike = if registers {
+        reg(upper).repeat(GRAIN) & u64::from(L1_ALIKE >> GRAIN_BITS)
+    } else {
+        constant(lit(0, GRAIN))
+    };
+    let low = low & !alike;
     let hits = ranges.iter().enumerate().map(|(number, memory)| {
         let is_upper = range.number == number + half;
         memory.write(

@@ -15,8 +15,8 @@ pub const MAX_SEGMENTS: usize = BITMAP_WORDS * 32;
 pub const BITMAP_WORDS: usize = 1008;
 /// Bytes of each cluster's scratchpad for each place. Only handlers know the contents: some words and a bitmap.
 pub const LOCAL_BYTES: usize = 128 + 4 * BITMAP_WORDS;
-/// Maximum number of clusters; handlers have scratchpads in no more.
-pub const CLUSTERS: usize = 4;
+/// Maximum number of clusters; handlers have records for no more.
+pub const CLUSTERS: usize = 8;
 /// Counters.
 pub const COUNTERS: usize = 16;
 /// Maximum number of HPUs. Each has its own counters, so that it needs no atomic operation, which would occupy L2.

@@ -96,7 +96,7 @@ impl<D: Device> MessageReceiver<D> {
     /// without progress for `idle` are given up.
     ///
     /// # Errors
-    /// If the NIC has no room for it, has more clusters than handlers have scratchpads, or does not answer.
+    /// If the NIC has no room for it, has more clusters than handlers have records for, or does not answer.
     pub fn open(
         nic: &Nic<D>,
         program: &Program,

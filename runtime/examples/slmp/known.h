@@ -47,7 +47,7 @@ typedef struct {
     uint32_t region;
     record_t *own; /* the record in this cluster */
     volatile uint32_t *deciding;
-    record_t *others[SPIN_TASK_CLUSTERS - 1]; /* those in others; none if they are not ready, and of three there may be one twice */
+    record_t *others[CLUSTERS - 1]; /* those in others: none if they are not ready, else one, three or seven, the last one repeated */
     volatile uint32_t *counter;
 } known_t;
 
@@ -102,8 +102,8 @@ static inline bool has_known_headers(const task_t *task, const headers_t *header
 /* Whether there is a record in another cluster that was not ready when this HPU remembered the others: none was. */
 static inline bool has_ready_record(record_t *own, uint32_t generation) {
     uint32_t found = 0;
-#pragma GCC unroll 4
-    for (uint32_t cluster = 0; cluster < SPIN_TASK_CLUSTERS; ++cluster) {
+#pragma GCC unroll 8
+    for (uint32_t cluster = 0; cluster < CLUSTERS; ++cluster) {
         found |= own->ready[cluster] == generation;
     }
     return found != 0;
@@ -143,6 +143,10 @@ static inline bool claim_known(uint32_t index) {
         others = known.others[0]->claimed[word];
         if (!likely(known.others[1] == NULL)) {
             others |= known.others[1]->claimed[word] | known.others[2]->claimed[word];
+            if (known.others[3] != NULL) {
+                others |= known.others[3]->claimed[word] | known.others[4]->claimed[word] |
+                          known.others[5]->claimed[word] | known.others[6]->claimed[word];
+            }
         }
     } else if (has_ready_record(own, known.generation)) {
         others = bit;
@@ -192,8 +196,9 @@ static __attribute__((noinline)) void remember(const local_t *local, memory_t *m
     if (segment->is_end || at->reciprocal == 0 || (others != 0 && others != clusters - 1)) {
         return;
     }
-    for (; others < SPIN_TASK_CLUSTERS - 1; ++others) {
-        known.others[others] = others == 2 ? known.others[1] : NULL;
+    for (; others < CLUSTERS - 1; ++others) {
+        bool is_padded = others == 2 || others > 3;
+        known.others[others] = is_padded ? known.others[others - 1] : NULL;
     }
     known.frame_bytes = local->task->pkt_mem_size;
     const headers_t *headers = (const headers_t *)segment->frame;

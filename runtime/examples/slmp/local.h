@@ -38,6 +38,9 @@
 
 #include "segment.h"
 
+/* Maximum number of clusters. */
+#define CLUSTERS 8
+
 /* A message's record in one cluster. */
 typedef volatile struct {
     uint32_t generation; /* the message that the bits are for */
@@ -49,9 +52,9 @@ typedef volatile struct {
     uint32_t message_id; /* of the last message that the cluster has worked on; only a hint */
     uint32_t withdrawn;  /* claims that were taken away again */
     uint32_t wants[2];   /* a byte of each HPU: whether it wants to change words of the record, or just does */
-    uint32_t reserved[10];
-    uint32_t ready[SPIN_TASK_CLUSTERS]; /* for each cluster, the generation that its record is for */
-    uint32_t deciding[8];               /* for each HPU, 1 + the index of the segment that it has not decided about, or 0 */
+    uint32_t reserved[6];
+    uint32_t ready[CLUSTERS]; /* for each cluster, the generation that its record is for */
+    uint32_t deciding[8];     /* for each HPU, 1 + the index of the segment that it has not decided about, or 0 */
     uint32_t claimed[SLMP_BITMAP_WORDS];
 } record_t;
 static_assert(sizeof(record_t) == SLMP_LOCAL_BYTES, "the host asks for so much");
@@ -76,7 +79,7 @@ typedef struct {
 
 /* The cluster's record, which has to be there. */
 static inline record_t *record_of(const local_t *local, uint32_t cluster) {
-    return (record_t *)((uintptr_t)local->task->scratchpad[cluster] + local->offset);
+    return (record_t *)((uintptr_t)spin_scratchpad(local->task, cluster) + local->offset);
 }
 
 /* The records of a place, whose message is not known yet. */
@@ -88,7 +91,7 @@ static inline local_t records_of_place(const task_t *task, uint32_t cluster, uin
 
 /* Returns whether a cluster has memory for `count` records. */
 static inline bool has_records(const task_t *task, uint32_t cluster, uint32_t count) {
-    return likely(cluster < SPIN_TASK_CLUSTERS) && likely(task->scratchpad_size[cluster] >= count * sizeof(record_t));
+    return likely(cluster < CLUSTERS) && likely(spin_scratchpad_size(task, cluster) >= count * sizeof(record_t));
 }
 
 /* The flag of an HPU. */
@@ -176,12 +179,12 @@ static inline void note_used(record_t *record, uint32_t words) {
 }
 
 /* Clusters that may have records; a task's values for the scratchpads of others mean nothing. */
-static inline uint32_t count_clusters(void) { return MIN(rt_cluster_count(), SPIN_TASK_CLUSTERS); }
+static inline uint32_t count_clusters(void) { return MIN(rt_cluster_count(), CLUSTERS); }
 
 /* Tells all clusters that the message's end is known. */
 static inline void tell_end(const local_t *local) {
     for (uint32_t cluster = 0, clusters = count_clusters(); cluster < clusters; ++cluster) {
-        if (local->task->scratchpad_size[cluster] >= local->offset + sizeof(record_t)) {
+        if (spin_scratchpad_size(local->task, cluster) >= local->offset + sizeof(record_t)) {
             record_of(local, cluster)->ended = local->generation;
         }
     }
@@ -190,7 +193,8 @@ static inline void tell_end(const local_t *local) {
 /* Tells all other clusters that the own record is this message's. */
 static inline void tell_ready(const local_t *local) {
     for (uint32_t cluster = 0, clusters = count_clusters(); cluster < clusters; ++cluster) {
-        if (cluster != local->cluster && local->task->scratchpad_size[cluster] >= local->offset + sizeof(record_t)) {
+        if (cluster != local->cluster &&
+            spin_scratchpad_size(local->task, cluster) >= local->offset + sizeof(record_t)) {
             record_of(local, cluster)->ready[local->cluster] = local->generation;
         }
     }
@@ -279,7 +283,7 @@ static __attribute__((noinline, cold)) claim_t contend(const local_t *local, uin
     record_t *own = local->own;
     uint32_t word = index / 32, bit = 1u << index % 32;
     claim_t claim = WON;
-    for (uint32_t cluster = 0; cluster < SPIN_TASK_CLUSTERS && claim == WON; ++cluster) {
+    for (uint32_t cluster = 0; cluster < CLUSTERS && claim == WON; ++cluster) {
         if (own->ready[cluster] != local->generation) {
             continue;
         }
@@ -293,6 +297,17 @@ static __attribute__((noinline, cold)) claim_t contend(const local_t *local, uin
     }
     own->deciding[rt_core_id()] = 0;
     return claim;
+}
+
+/* Bits of a word of the records in clusters that a task does not name, if they are this message's. */
+static __attribute__((noinline, cold)) uint32_t claimed_beyond(const local_t *local, uint32_t word) {
+    uint32_t claimed = 0;
+    for (uint32_t cluster = SPIN_TASK_CLUSTERS; cluster < CLUSTERS; ++cluster) {
+        if (local->own->ready[cluster] == local->generation) {
+            claimed |= record_of(local, cluster)->claimed[word];
+        }
+    }
+    return claimed;
 }
 
 /* Claims a segment for the own cluster, whose record is this message's. */
@@ -318,6 +333,10 @@ static inline claim_t claim_segment(const local_t *local, uint32_t index) {
         if (!likely(ready[cluster] != local->generation)) {
             others |= record_of(local, cluster)->claimed[word];
         }
+    }
+    if (!likely(rt_cluster_count() <= SPIN_TASK_CLUSTERS)) {
+        local_t copy = *local;
+        others |= claimed_beyond(&copy, word);
     }
     if (!likely((others & bit) == 0)) {
         local_t copy = *local;
@@ -345,7 +364,7 @@ static __attribute__((noinline, cold)) bool has_segments_from(const local_t *loc
     if (own->generation == local->generation && has_bits_from(own, index)) {
         return true;
     }
-    for (uint32_t cluster = 0; cluster < SPIN_TASK_CLUSTERS; ++cluster) {
+    for (uint32_t cluster = 0; cluster < CLUSTERS; ++cluster) {
         if (own->ready[cluster] == local->generation && has_bits_from(record_of(local, cluster), index)) {
             return true;
         }

@@ -1,6 +1,6 @@
 //! Address map of the clusters, the memories, and memory protection of handlers.
 
-use crate::task::Task;
+use crate::task::{SCRATCHPADS, Task};
 use spinneret_regmap::pspin::{
     DMA_BASE, DMA_BYTES, DRIVER_BASE, DRIVER_BYTES, HANDLER_BASE, HANDLER_BYTES, ICACHE_BASE, ICACHE_BYTES,
     L1_ALIAS, L1_AREA_BYTES, L1_AREAS, L1_BASE, L1_BYTES, L1_STRIDE, PACKET_BASE, PACKET_BYTES,
@@ -206,7 +206,13 @@ impl Protection {
             range([task.her.address, task.her.size]),
             shared,
         ];
-        allowed.extend(task.scratchpads().map(range));
+        let named = task.scratchpads();
+        // Four further clusters have theirs where those that the task names do.
+        for cluster in 0..2 * SCRATCHPADS {
+            let [address, bytes] = named[cluster % SCRATCHPADS];
+            let beyond = (cluster - cluster % SCRATCHPADS) as u32;
+            allowed.push(range([address.wrapping_add(beyond * L1_STRIDE), bytes]));
+        }
         allowed.retain(|range| !range.is_empty());
         Self {
             allowed,

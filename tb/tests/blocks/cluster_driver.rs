@@ -263,6 +263,42 @@ fn user_mode_names_its_own_memory_alone() {
 }
 
 #[test]
+fn scratchpads_are_at_the_same_place_in_every_second_cluster() {
+    check(|bench| {
+        let mut words = plain(1);
+        let [even, odd] = [0x1_8000, 0x1_9000];
+        words[6..8].copy_from_slice(&[l1_address(0, even), l1_address(1, odd)]);
+        words[10..12].copy_from_slice(&[0x100, 0x80]);
+        bench.push(words);
+        begin(bench, 0);
+        for cluster in [0, 2, 4, 6] {
+            let next = l1_address(cluster + 2, even + 0x80);
+            for (address, bytes, allowed) in [
+                (l1_address(cluster, even), 0x100, true),
+                (l1_address(cluster, even + 0x100), 1, false),
+                (l1_address(cluster, odd), 1, false),
+                (l1_address(cluster + 1, odd), 0x80, true),
+                (l1_address(cluster + 1, odd), 0x81, false),
+                (l1_address(cluster + 1, even), 1, false),
+                // From one of them into the next one, and outside of all L1.
+                (l1_address(cluster, even), next - l1_address(cluster, even), false),
+                (l1_address(cluster + 8, even), 1, false),
+                // The stack is that of one cluster.
+                (l1_address(cluster + 1, 0x800), 4, cluster == 0),
+            ] {
+                for kind in [0, 1] {
+                    let size = if kind == 0 { [bytes, 0] } else { [0, bytes] };
+                    let may = may_start(bench, Some(kind), [address, size[0], size[1]]);
+                    assert_eq!(may, allowed, "{kind:?} {address:x} {bytes:x}");
+                }
+            }
+        }
+        end(bench, 0);
+        bench.run(300);
+    });
+}
+
+#[test]
 fn shared_data_is_that_of_the_program() {
     check(|bench| {
         let (own, first) = (HANDLER_BASE + 0x4_0040, HANDLER_BASE);

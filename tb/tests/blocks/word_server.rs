@@ -470,6 +470,37 @@ fn no_count_is_lost_between_the_writes_of_others() {
 }
 
 #[test]
+fn operations_of_a_word_follow_each_other_and_others_have_their_turns() {
+    check(|bench| {
+        let counter = HANDLER_BASE + 60;
+        for _ in 0..2000 {
+            for hpu in 0..2 * HPUS {
+                let is_counting = hpu >= THREADS;
+                bench.offer(Request {
+                    hpu,
+                    address: counter - if is_counting { 0 } else { 4 },
+                    kind: if is_counting {
+                        Kind::Atomic(ADD)
+                    } else {
+                        Kind::Load
+                    },
+                    data: 1,
+                });
+            }
+            bench.clock();
+        }
+        let counted = bench.served.iter().filter(|port| **port != 0).count();
+        // An operation that reads takes nine clocks, and seven that follow it take three each.
+        assert!(counted > 2000 * 8 / 33, "{counted} in 2000 clocks");
+        let waits = bench.served.split(|port| *port == 0).map(<[usize]>::len).max();
+        assert!(waits <= Some(7 + 3 * 8), "a port waited for {waits:?} others");
+        bench.drain();
+        let counted = bench.served.iter().filter(|port| **port != 0).count();
+        assert_eq!(bench.load(counter) as usize, counted);
+    });
+}
+
+#[test]
 fn accesses_of_others_cancel_a_reservation() {
     check(|bench| {
         let address = PACKET_BASE + 8;

@@ -42,6 +42,9 @@ module spinneret_context_queues_copies_4_64 (
     logic is_last;
     logic [10:0] room;
     logic [10:0] its_bytes;
+    logic [5:0] below;
+    logic [9:0] above;
+    logic is_least;
     logic [15:0] cost;
     logic [28:0] visited_time;
     logic keeps_up;
@@ -125,7 +128,10 @@ module spinneret_context_queues_copies_4_64 (
     assign is_last = ending <= 22'h400;
     assign room = 11'h400 - {1'b0, start};
     assign its_bytes = is_last ? its_job.bytes[10:0] : room;
-    assign cost = (size < 16'h40) ? 16'h40 : size;
+    assign below = size[5:0];
+    assign above = size[15:6];
+    assign is_least = !(|above);
+    assign cost = {above | {9'd0, is_least}, below & {6{!is_least}}};
     assign visited_time = (visit == 2'd1) ? times_1 : ((visit == 2'd2) ? times_2 : ((visit == 2'd3) ? times_3
         : times_0));
     assign keeps_up = !works[visit] && (1'((visited_time - now) >> 5'd28));

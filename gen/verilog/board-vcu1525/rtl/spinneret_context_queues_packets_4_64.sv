@@ -38,7 +38,8 @@ module spinneret_context_queues_packets_4_64 (
     logic goes;
     logic taken;
     logic [31:0] length;
-    logic above;
+    logic [5:0] below;
+    logic is_least;
     logic [15:0] cost;
     logic [28:0] visited_time;
     logic keeps_up;
@@ -133,8 +134,9 @@ module spinneret_context_queues_packets_4_64 (
     assign m_data = held;
     assign taken = present && m_ready;
     assign length = its_job[159:128];
-    assign above = |length[31:16];
-    assign cost = (size < 16'h40) ? 16'h40 : size;
+    assign below = size[5:0];
+    assign is_least = !(|size[15:6]);
+    assign cost = {size[15:6] | {9'd0, is_least}, below & {6{!is_least}}};
     assign visited_time = (visit == 2'd1) ? times_1 : ((visit == 2'd2) ? times_2 : ((visit == 2'd3) ? times_3
         : times_0));
     assign keeps_up = !(1'((works & free) >> visit)) && (1'((visited_time - now) >> 5'd28));
@@ -213,7 +215,7 @@ module spinneret_context_queues_packets_4_64 (
             present <= 1'b1;
             ends <= 1'b1;
             held <= {its_id, its_job};
-            size <= length[15:0] | {16{above}};
+            size <= length[15:0] | {16{|length[31:16]}};
         end
         price <= (weights_read_data == 4'd1) ? 16'hffff : ((weights_read_data == 4'd2) ? 16'h8000 :
             ((weights_read_data == 4'd3) ? 16'h5555 : ((weights_read_data == 4'd4) ? 16'h4000 :

@@ -28,6 +28,9 @@ module spinneret_context_queues_words_4_64 (
     logic [5:0] place;
     logic goes;
     logic taken;
+    logic [5:0] below;
+    logic [9:0] above;
+    logic is_least;
     logic [15:0] cost;
     logic [28:0] visited_time;
     logic keeps_up;
@@ -96,7 +99,10 @@ module spinneret_context_queues_words_4_64 (
     assign m_valid = present;
     assign m_data = held;
     assign taken = present && m_ready;
-    assign cost = (size < 16'h40) ? 16'h40 : size;
+    assign below = size[5:0];
+    assign above = size[15:6];
+    assign is_least = !(|above);
+    assign cost = {above | {9'd0, is_least}, below & {6{!is_least}}};
     assign visited_time = (visit == 2'd1) ? times_1 : ((visit == 2'd2) ? times_2 : ((visit == 2'd3) ? times_3
         : times_0));
     assign keeps_up = !works[visit] && (1'((visited_time - now) >> 5'd28));

@@ -31,8 +31,8 @@ module spinneret_driver_registers (
     logic [7:0] signal;
     logic [9:0] signal_1;
     logic [2:0] signal_2;
-    logic [7:0] signal_3;
-    logic [7:0] signal_4;
+    logic [7:0] signal_5;
+    logic [7:0] signal_6;
     logic [6:0] place;
     logic stores;
     logic is_word; // Information and words of commands begin after the first three registers.
@@ -45,6 +45,7 @@ module spinneret_driver_registers (
     logic [31:0] copy;
     logic [3:0] open_here;
     logic is_done;
+    logic is_number;
     logic [31:0] opens;
     logic shared;
     logic shared_1;
@@ -63,6 +64,9 @@ module spinneret_driver_registers (
     logic [3:0] copies_5 = 4'd0;
     logic [3:0] copies_6 = 4'd0;
     logic [3:0] copies_7 = 4'd0;
+    logic [31:0] other;
+    logic [31:0] signal_3;
+    logic signal_4;
     logic registers_write_enable;
     logic [13:0] registers_read_addr;
     logic [63:0] registers_read_data;
@@ -107,6 +111,7 @@ module spinneret_driver_registers (
     assign started_write_enable = access_valid && starts;
     assign open_here = opened[{access_hpu, 2'd0} +: 4];
     assign is_done = !open_here[tested_read_data];
+    assign is_number = starts || (access_is_dma && access_offset == 8'h20);
 
     always_comb begin
         signal[0] = open_here == 4'd1;
@@ -135,6 +140,8 @@ module spinneret_driver_registers (
         signal_2[2] = open_here == 4'hf;
     end
 
+    // The sum comes late, so it is chosen after the registers.
+    assign word = other | (signal_3 & {32{signal_4}});
     assign opens = (32'd1 << {access_hpu, number}) & {32{access_valid && issues && is_sent}};
     assign open = opened;
 
@@ -151,27 +158,29 @@ module spinneret_driver_registers (
 
     always_comb begin
         for (int unsigned i = 0; i < 8; i++) begin
-            signal_3[i] = |opened[i*4 +: 4];
+            signal_5[i] = |opened[i*4 +: 4];
         end
     end
 
     always_comb begin
-        signal_4[0] = |copies_0;
-        signal_4[1] = |copies_1;
-        signal_4[2] = |copies_2;
-        signal_4[3] = |copies_3;
-        signal_4[4] = |copies_4;
-        signal_4[5] = |copies_5;
-        signal_4[6] = |copies_6;
-        signal_4[7] = |copies_7;
+        signal_6[0] = |copies_0;
+        signal_6[1] = |copies_1;
+        signal_6[2] = |copies_2;
+        signal_6[3] = |copies_3;
+        signal_6[4] = |copies_4;
+        signal_6[5] = |copies_5;
+        signal_6[6] = |copies_6;
+        signal_6[7] = |copies_7;
     end
 
-    assign busy = signal_3 | signal_4;
+    assign busy = signal_5 | signal_6;
 
     always_ff @(posedge clk) begin
-        word <= (starts || (access_is_dma && access_offset == 8'h20)) ? copy : (is_stored ?
-            registers_read_data[31:0] : (issues ? {30'd0, number} : ((!access_is_dma && access_offset ==
-            8'h84) ? {29'd0, signal_2} : (is_test ? {31'd0, is_done} : 32'd0))));
+        other <= is_number ? 32'd0 : (is_stored ? registers_read_data[31:0] : (issues ? {30'd0, number} :
+            ((!access_is_dma && access_offset == 8'h84) ? {29'd0, signal_2} : (is_test ? {31'd0, is_done} :
+            32'd0))));
+        signal_3 <= copy;
+        signal_4 <= is_number;
         opened <= (opened & ~((32'd1 << done_id) & {32{done}})) | opens;
         if (shared) begin
             copies_0 <= (access_valid && starts && access_hpu == 3'd0) ? (copies_0 + 4'd1) : (copies_0 -

@@ -7,7 +7,8 @@
 // An address is allowed if a range of its thread has it: `first <= address < end`, both in grains of 64 bytes. Ranges
 // end below 0x2000_0000. A clock compares half of the ranges: the lower numbers, or the upper ones if `upper`. The address
 // comes one clock after the thread, and the answer in the clock of the address. At power-up all ranges are empty; a reset
-// keeps them. With `registers` every thread may access those of the cluster and standard output, which check accesses themselves.
+// keeps them. With `registers` every thread may access those of the cluster and standard output, which check accesses themselves,
+// and the upper numbers do not compare the bits `L1_ALIKE`: scratchpads are at the same place in every second cluster.
 module spinneret_hpu_ranges_4x8_registers (
     input  wire         clk, // Clock.
     input  wire   [1:0] thread, // The thread that asks.
@@ -22,15 +23,16 @@ module spinneret_hpu_ranges_4x8_registers (
     input  wire  [22:0] range_end
 );
 
-    logic [3:0] signal_4;
-    logic [22:0] low;
+    logic [3:0] signal_5;
     logic [2:0] high;
+    logic [22:0] alike;
     logic is_inside;
     logic [11:0] part;
-    logic [45:0] signal;
+    logic signal;
     logic [45:0] signal_1;
     logic [45:0] signal_2;
     logic [45:0] signal_3;
+    logic [45:0] signal_4;
     logic ranges_0_write_enable;
     logic [2:0] ranges_0_write_addr;
     logic [45:0] ranges_0_read_data;
@@ -44,8 +46,8 @@ module spinneret_hpu_ranges_4x8_registers (
     logic [2:0] ranges_3_write_addr;
     logic [45:0] ranges_3_read_data;
 
-    assign low = grain[22:0];
     assign high = grain[25:23];
+    assign alike = {23{signal}} & 23'h60000;
     assign ranges_0_write_enable = range_write && (range_number == 3'd0 || range_number == 3'd4);
     assign ranges_0_write_addr = {range_number == 3'd4, range_thread};
     assign ranges_1_write_enable = range_write && (range_number == 3'd1 || range_number == 3'd5);
@@ -56,21 +58,22 @@ module spinneret_hpu_ranges_4x8_registers (
     assign ranges_3_write_addr = {range_number == 3'd7, range_thread};
 
     always_comb begin
-        signal_4[0] = low >= signal[22:0] && low < signal[45:23];
-        signal_4[1] = low >= signal_1[22:0] && low < signal_1[45:23];
-        signal_4[2] = low >= signal_2[22:0] && low < signal_2[45:23];
-        signal_4[3] = low >= signal_3[22:0] && low < signal_3[45:23];
+        signal_5[0] = (grain[22:0] & ~alike) >= signal_1[22:0] && (grain[22:0] & ~alike) < signal_1[45:23];
+        signal_5[1] = (grain[22:0] & ~alike) >= signal_2[22:0] && (grain[22:0] & ~alike) < signal_2[45:23];
+        signal_5[2] = (grain[22:0] & ~alike) >= signal_3[22:0] && (grain[22:0] & ~alike) < signal_3[45:23];
+        signal_5[3] = (grain[22:0] & ~alike) >= signal_4[22:0] && (grain[22:0] & ~alike) < signal_4[45:23];
     end
 
-    assign is_inside = (|signal_4) && !(|high);
+    assign is_inside = (|signal_5) && !(|high);
     assign part = grain[25:14];
     assign allowed = is_inside || part == 12'h1a1 || part == 12'h1b2;
 
     always_ff @(posedge clk) begin
-        signal <= ranges_0_read_data;
-        signal_1 <= ranges_1_read_data;
-        signal_2 <= ranges_2_read_data;
-        signal_3 <= ranges_3_read_data;
+        signal <= upper;
+        signal_1 <= ranges_0_read_data;
+        signal_2 <= ranges_1_read_data;
+        signal_3 <= ranges_2_read_data;
+        signal_4 <= ranges_3_read_data;
     end
 
     spinneret_ram_distributed_zero #(.DEPTH(8), .ADDRESS(3), .WIDTH(46)) u_ranges_0 (

@@ -16,41 +16,41 @@ module spinneret_payload_sum (
     output logic  [16:0] sum // The sum of the frame whose last beat was there three clocks ago.
 );
 
-    logic begins;
-    logic begins_1;
-    logic begins_2;
-    logic begins_3;
-    logic begins_4;
+    logic shared;
+    logic shared_1;
+    logic shared_2;
+    logic shared_3;
+    logic shared_4;
     logic [15:0] low_carry;
     logic [15:0] high_carry;
-    logic [15:0] shared;
-    logic [15:0] shared_1;
-    logic [15:0] shared_2;
-    logic [15:0] shared_3;
-    logic [15:0] low_carry_1;
-    logic [15:0] high_carry_1;
-    logic [15:0] shared_4;
     logic [15:0] shared_5;
     logic [15:0] shared_6;
     logic [15:0] shared_7;
-    logic [15:0] low_carry_2;
-    logic [15:0] high_carry_2;
     logic [15:0] shared_8;
+    logic [15:0] low_carry_1;
+    logic [15:0] high_carry_1;
     logic [15:0] shared_9;
     logic [15:0] shared_10;
     logic [15:0] shared_11;
-    logic [15:0] low_carry_3;
-    logic [15:0] high_carry_3;
     logic [15:0] shared_12;
+    logic [15:0] low_carry_2;
+    logic [15:0] high_carry_2;
     logic [15:0] shared_13;
     logic [15:0] shared_14;
     logic [15:0] shared_15;
-    logic [15:0] low_carry_4;
-    logic [15:0] high_carry_4;
     logic [15:0] shared_16;
+    logic [15:0] low_carry_3;
+    logic [15:0] high_carry_3;
     logic [15:0] shared_17;
     logic [15:0] shared_18;
     logic [15:0] shared_19;
+    logic [15:0] shared_20;
+    logic [15:0] low_carry_4;
+    logic [15:0] high_carry_4;
+    logic [15:0] shared_21;
+    logic [15:0] shared_22;
+    logic [15:0] shared_23;
+    logic [15:0] shared_24;
     logic [15:0] twice;
     logic [15:0] four_times;
     logic [15:0] twice_1;
@@ -60,9 +60,9 @@ module spinneret_payload_sum (
     logic [15:0] high;
     logic [15:0] high_carry_5;
     logic [15:0] four_times_2;
-    logic [15:0] shared_20;
+    logic [15:0] shared_25;
     logic [15:0] low_carry_6;
-    logic [15:0] shared_21;
+    logic [15:0] shared_26;
     logic [15:0] twice_2;
     logic [15:0] four_times_3;
     logic [15:0] before_1; // Third clock: the running sum.
@@ -148,9 +148,14 @@ module spinneret_payload_sum (
     logic is_counted = 1'b0;
     logic counted_last;
 
-    assign shared = ({bytes_1, bytes_0} ^ {bytes_3, bytes_2} ^ {bytes_5, bytes_4}) & ({bytes_7, bytes_6} ^
+    assign shared = !(found && beat_number != 2'd0 && (beat_number != 2'd1 || base <= 5'h10));
+    assign shared_1 = !(found && beat_number != 2'd0 && (beat_number != 2'd1 || base <= 5'h11));
+    assign shared_2 = !(found && beat_number != 2'd0 && (beat_number != 2'd1 || base <= 5'h12));
+    assign shared_3 = !(found && beat_number != 2'd0 && (beat_number != 2'd1 || base <= 5'h13));
+    assign shared_4 = !(found && beat_number != 2'd0 && (beat_number != 2'd1 || base <= 5'h14));
+    assign shared_5 = ({bytes_1, bytes_0} ^ {bytes_3, bytes_2} ^ {bytes_5, bytes_4}) & ({bytes_7, bytes_6} ^
         {bytes_9, bytes_8} ^ {bytes_11, bytes_10});
-    assign shared_1 = {bytes_1, bytes_0} ^ {bytes_3, bytes_2} ^ {bytes_5, bytes_4} ^ {bytes_7, bytes_6} ^
+    assign shared_6 = {bytes_1, bytes_0} ^ {bytes_3, bytes_2} ^ {bytes_5, bytes_4} ^ {bytes_7, bytes_6} ^
         {bytes_9, bytes_8} ^ {bytes_11, bytes_10};
 
     // Second clock: as few words as fit a counter with the running sum.
@@ -158,108 +163,104 @@ module spinneret_payload_sum (
         ({bytes_3, bytes_2} & {bytes_5, bytes_4});
     assign high_carry = ({bytes_7, bytes_6} & {bytes_9, bytes_8}) | ({bytes_7, bytes_6} & {bytes_11,
         bytes_10}) | ({bytes_9, bytes_8} & {bytes_11, bytes_10});
-    assign shared_2 = {low_carry[14:0] ^ high_carry[14:0] ^ shared[14:0], low_carry[15] ^ high_carry[15] ^
-        shared[15]};
-    assign shared_3 = {(low_carry[13:0] & high_carry[13:0]) | (low_carry[13:0] & shared[13:0]) |
-        (high_carry[13:0] & shared[13:0]), (low_carry[15:14] & high_carry[15:14]) | (low_carry[15:14] &
-        shared[15:14]) | (high_carry[15:14] & shared[15:14])};
-    assign shared_4 = ({bytes_13, bytes_12} ^ {bytes_15, bytes_14} ^ {bytes_17, bytes_16}) & ({bytes_19,
+    assign shared_7 = {low_carry[14:0] ^ high_carry[14:0] ^ shared_5[14:0], low_carry[15] ^ high_carry[15] ^
+        shared_5[15]};
+    assign shared_8 = {(low_carry[13:0] & high_carry[13:0]) | (low_carry[13:0] & shared_5[13:0]) |
+        (high_carry[13:0] & shared_5[13:0]), (low_carry[15:14] & high_carry[15:14]) | (low_carry[15:14] &
+        shared_5[15:14]) | (high_carry[15:14] & shared_5[15:14])};
+    assign shared_9 = ({bytes_13, bytes_12} ^ {bytes_15, bytes_14} ^ {bytes_17, bytes_16}) & ({bytes_19,
         bytes_18} ^ {bytes_21, bytes_20} ^ {bytes_23, bytes_22});
-    assign shared_5 = {bytes_13, bytes_12} ^ {bytes_15, bytes_14} ^ {bytes_17, bytes_16} ^ {bytes_19,
+    assign shared_10 = {bytes_13, bytes_12} ^ {bytes_15, bytes_14} ^ {bytes_17, bytes_16} ^ {bytes_19,
         bytes_18} ^ {bytes_21, bytes_20} ^ {bytes_23, bytes_22};
     assign low_carry_1 = ({bytes_13, bytes_12} & {bytes_15, bytes_14}) | ({bytes_13, bytes_12} & {bytes_17,
         bytes_16}) | ({bytes_15, bytes_14} & {bytes_17, bytes_16});
     assign high_carry_1 = ({bytes_19, bytes_18} & {bytes_21, bytes_20}) | ({bytes_19, bytes_18} & {bytes_23,
         bytes_22}) | ({bytes_21, bytes_20} & {bytes_23, bytes_22});
-    assign shared_6 = {low_carry_1[14:0] ^ high_carry_1[14:0] ^ shared_4[14:0], low_carry_1[15] ^
-        high_carry_1[15] ^ shared_4[15]};
-    assign shared_7 = {(low_carry_1[13:0] & high_carry_1[13:0]) | (low_carry_1[13:0] & shared_4[13:0]) |
-        (high_carry_1[13:0] & shared_4[13:0]), (low_carry_1[15:14] & high_carry_1[15:14]) |
-        (low_carry_1[15:14] & shared_4[15:14]) | (high_carry_1[15:14] & shared_4[15:14])};
-    assign shared_8 = ({bytes_25, bytes_24} ^ {bytes_27, bytes_26} ^ {bytes_29, bytes_28}) & ({bytes_31,
+    assign shared_11 = {low_carry_1[14:0] ^ high_carry_1[14:0] ^ shared_9[14:0], low_carry_1[15] ^
+        high_carry_1[15] ^ shared_9[15]};
+    assign shared_12 = {(low_carry_1[13:0] & high_carry_1[13:0]) | (low_carry_1[13:0] & shared_9[13:0]) |
+        (high_carry_1[13:0] & shared_9[13:0]), (low_carry_1[15:14] & high_carry_1[15:14]) |
+        (low_carry_1[15:14] & shared_9[15:14]) | (high_carry_1[15:14] & shared_9[15:14])};
+    assign shared_13 = ({bytes_25, bytes_24} ^ {bytes_27, bytes_26} ^ {bytes_29, bytes_28}) & ({bytes_31,
         bytes_30} ^ {bytes_33, bytes_32} ^ {bytes_35, bytes_34});
-    assign shared_9 = {bytes_25, bytes_24} ^ {bytes_27, bytes_26} ^ {bytes_29, bytes_28} ^ {bytes_31,
+    assign shared_14 = {bytes_25, bytes_24} ^ {bytes_27, bytes_26} ^ {bytes_29, bytes_28} ^ {bytes_31,
         bytes_30} ^ {bytes_33, bytes_32} ^ {bytes_35, bytes_34};
     assign low_carry_2 = ({bytes_25, bytes_24} & {bytes_27, bytes_26}) | ({bytes_25, bytes_24} & {bytes_29,
         bytes_28}) | ({bytes_27, bytes_26} & {bytes_29, bytes_28});
     assign high_carry_2 = ({bytes_31, bytes_30} & {bytes_33, bytes_32}) | ({bytes_31, bytes_30} & {bytes_35,
         bytes_34}) | ({bytes_33, bytes_32} & {bytes_35, bytes_34});
-    assign shared_10 = {low_carry_2[14:0] ^ high_carry_2[14:0] ^ shared_8[14:0], low_carry_2[15] ^
-        high_carry_2[15] ^ shared_8[15]};
-    assign shared_11 = {(low_carry_2[13:0] & high_carry_2[13:0]) | (low_carry_2[13:0] & shared_8[13:0]) |
-        (high_carry_2[13:0] & shared_8[13:0]), (low_carry_2[15:14] & high_carry_2[15:14]) |
-        (low_carry_2[15:14] & shared_8[15:14]) | (high_carry_2[15:14] & shared_8[15:14])};
-    assign shared_12 = ({bytes_37, bytes_36} ^ {bytes_39, bytes_38} ^ {bytes_41, bytes_40}) & ({bytes_43,
+    assign shared_15 = {low_carry_2[14:0] ^ high_carry_2[14:0] ^ shared_13[14:0], low_carry_2[15] ^
+        high_carry_2[15] ^ shared_13[15]};
+    assign shared_16 = {(low_carry_2[13:0] & high_carry_2[13:0]) | (low_carry_2[13:0] & shared_13[13:0]) |
+        (high_carry_2[13:0] & shared_13[13:0]), (low_carry_2[15:14] & high_carry_2[15:14]) |
+        (low_carry_2[15:14] & shared_13[15:14]) | (high_carry_2[15:14] & shared_13[15:14])};
+    assign shared_17 = ({bytes_37, bytes_36} ^ {bytes_39, bytes_38} ^ {bytes_41, bytes_40}) & ({bytes_43,
         bytes_42} ^ {bytes_45, bytes_44} ^ {bytes_47, bytes_46});
-    assign shared_13 = {bytes_37, bytes_36} ^ {bytes_39, bytes_38} ^ {bytes_41, bytes_40} ^ {bytes_43,
+    assign shared_18 = {bytes_37, bytes_36} ^ {bytes_39, bytes_38} ^ {bytes_41, bytes_40} ^ {bytes_43,
         bytes_42} ^ {bytes_45, bytes_44} ^ {bytes_47, bytes_46};
     assign low_carry_3 = ({bytes_37, bytes_36} & {bytes_39, bytes_38}) | ({bytes_37, bytes_36} & {bytes_41,
         bytes_40}) | ({bytes_39, bytes_38} & {bytes_41, bytes_40});
     assign high_carry_3 = ({bytes_43, bytes_42} & {bytes_45, bytes_44}) | ({bytes_43, bytes_42} & {bytes_47,
         bytes_46}) | ({bytes_45, bytes_44} & {bytes_47, bytes_46});
-    assign shared_14 = {low_carry_3[14:0] ^ high_carry_3[14:0] ^ shared_12[14:0], low_carry_3[15] ^
-        high_carry_3[15] ^ shared_12[15]};
-    assign shared_15 = {(low_carry_3[13:0] & high_carry_3[13:0]) | (low_carry_3[13:0] & shared_12[13:0]) |
-        (high_carry_3[13:0] & shared_12[13:0]), (low_carry_3[15:14] & high_carry_3[15:14]) |
-        (low_carry_3[15:14] & shared_12[15:14]) | (high_carry_3[15:14] & shared_12[15:14])};
-    assign shared_16 = ({bytes_49, bytes_48} ^ {bytes_51, bytes_50} ^ {bytes_53, bytes_52}) & ({bytes_55,
+    assign shared_19 = {low_carry_3[14:0] ^ high_carry_3[14:0] ^ shared_17[14:0], low_carry_3[15] ^
+        high_carry_3[15] ^ shared_17[15]};
+    assign shared_20 = {(low_carry_3[13:0] & high_carry_3[13:0]) | (low_carry_3[13:0] & shared_17[13:0]) |
+        (high_carry_3[13:0] & shared_17[13:0]), (low_carry_3[15:14] & high_carry_3[15:14]) |
+        (low_carry_3[15:14] & shared_17[15:14]) | (high_carry_3[15:14] & shared_17[15:14])};
+    assign shared_21 = ({bytes_49, bytes_48} ^ {bytes_51, bytes_50} ^ {bytes_53, bytes_52}) & ({bytes_55,
         bytes_54} ^ {bytes_57, bytes_56} ^ {bytes_59, bytes_58});
-    assign shared_17 = {bytes_49, bytes_48} ^ {bytes_51, bytes_50} ^ {bytes_53, bytes_52} ^ {bytes_55,
+    assign shared_22 = {bytes_49, bytes_48} ^ {bytes_51, bytes_50} ^ {bytes_53, bytes_52} ^ {bytes_55,
         bytes_54} ^ {bytes_57, bytes_56} ^ {bytes_59, bytes_58};
     assign low_carry_4 = ({bytes_49, bytes_48} & {bytes_51, bytes_50}) | ({bytes_49, bytes_48} & {bytes_53,
         bytes_52}) | ({bytes_51, bytes_50} & {bytes_53, bytes_52});
     assign high_carry_4 = ({bytes_55, bytes_54} & {bytes_57, bytes_56}) | ({bytes_55, bytes_54} & {bytes_59,
         bytes_58}) | ({bytes_57, bytes_56} & {bytes_59, bytes_58});
-    assign shared_18 = {low_carry_4[14:0] ^ high_carry_4[14:0] ^ shared_16[14:0], low_carry_4[15] ^
-        high_carry_4[15] ^ shared_16[15]};
-    assign shared_19 = {(low_carry_4[13:0] & high_carry_4[13:0]) | (low_carry_4[13:0] & shared_16[13:0]) |
-        (high_carry_4[13:0] & shared_16[13:0]), (low_carry_4[15:14] & high_carry_4[15:14]) |
-        (low_carry_4[15:14] & shared_16[15:14]) | (high_carry_4[15:14] & shared_16[15:14])};
-    assign twice = ((shared_1 & shared_2) | (shared_1 & shared_3) | (shared_2 & shared_3)) ^ ((shared_5 &
-        shared_6) | (shared_5 & shared_7) | (shared_6 & shared_7)) ^ ((shared_1 ^ shared_2 ^ shared_3) &
-        (shared_5 ^ shared_6 ^ shared_7));
-    assign four_times = (((shared_1 & shared_2) | (shared_1 & shared_3) | (shared_2 & shared_3)) & ((shared_5
-        & shared_6) | (shared_5 & shared_7) | (shared_6 & shared_7))) | (((shared_1 & shared_2) | (shared_1 &
-        shared_3) | (shared_2 & shared_3)) & (shared_1 ^ shared_2 ^ shared_3) & (shared_5 ^ shared_6 ^
-        shared_7)) | (((shared_5 & shared_6) | (shared_5 & shared_7) | (shared_6 & shared_7)) & (shared_1 ^
-        shared_2 ^ shared_3) & (shared_5 ^ shared_6 ^ shared_7));
-    assign low = shared_1 ^ shared_2 ^ shared_3 ^ shared_5 ^ shared_6 ^ shared_7 ^ {twice[14:0], twice[15]} ^
-        {four_times[13:0], four_times[15:14]};
-    assign low_carry_5 = ((shared_1 ^ shared_2 ^ shared_3 ^ shared_5 ^ shared_6 ^ shared_7) & {twice[14:0],
-        twice[15]}) | ((shared_1 ^ shared_2 ^ shared_3 ^ shared_5 ^ shared_6 ^ shared_7) & {four_times[13:0],
-        four_times[15:14]}) | ({twice[14:0], twice[15]} & {four_times[13:0], four_times[15:14]});
-    assign twice_1 = ((shared_9 & shared_10) | (shared_9 & shared_11) | (shared_10 & shared_11)) ^ ((shared_13
-        & shared_14) | (shared_13 & shared_15) | (shared_14 & shared_15)) ^ ((shared_9 ^ shared_10 ^
-        shared_11) & (shared_13 ^ shared_14 ^ shared_15));
-    assign four_times_1 = (((shared_9 & shared_10) | (shared_9 & shared_11) | (shared_10 & shared_11)) &
-        ((shared_13 & shared_14) | (shared_13 & shared_15) | (shared_14 & shared_15))) | (((shared_9 &
-        shared_10) | (shared_9 & shared_11) | (shared_10 & shared_11)) & (shared_9 ^ shared_10 ^ shared_11) &
-        (shared_13 ^ shared_14 ^ shared_15)) | (((shared_13 & shared_14) | (shared_13 & shared_15) |
-        (shared_14 & shared_15)) & (shared_9 ^ shared_10 ^ shared_11) & (shared_13 ^ shared_14 ^ shared_15));
-    assign high = shared_9 ^ shared_10 ^ shared_11 ^ shared_13 ^ shared_14 ^ shared_15 ^ {twice_1[14:0],
+    assign shared_23 = {low_carry_4[14:0] ^ high_carry_4[14:0] ^ shared_21[14:0], low_carry_4[15] ^
+        high_carry_4[15] ^ shared_21[15]};
+    assign shared_24 = {(low_carry_4[13:0] & high_carry_4[13:0]) | (low_carry_4[13:0] & shared_21[13:0]) |
+        (high_carry_4[13:0] & shared_21[13:0]), (low_carry_4[15:14] & high_carry_4[15:14]) |
+        (low_carry_4[15:14] & shared_21[15:14]) | (high_carry_4[15:14] & shared_21[15:14])};
+    assign twice = ((shared_6 & shared_7) | (shared_6 & shared_8) | (shared_7 & shared_8)) ^ ((shared_10 &
+        shared_11) | (shared_10 & shared_12) | (shared_11 & shared_12)) ^ ((shared_6 ^ shared_7 ^ shared_8) &
+        (shared_10 ^ shared_11 ^ shared_12));
+    assign four_times = (((shared_6 & shared_7) | (shared_6 & shared_8) | (shared_7 & shared_8)) & ((shared_10
+        & shared_11) | (shared_10 & shared_12) | (shared_11 & shared_12))) | (((shared_6 & shared_7) |
+        (shared_6 & shared_8) | (shared_7 & shared_8)) & (shared_6 ^ shared_7 ^ shared_8) & (shared_10 ^
+        shared_11 ^ shared_12)) | (((shared_10 & shared_11) | (shared_10 & shared_12) | (shared_11 &
+        shared_12)) & (shared_6 ^ shared_7 ^ shared_8) & (shared_10 ^ shared_11 ^ shared_12));
+    assign low = shared_6 ^ shared_7 ^ shared_8 ^ shared_10 ^ shared_11 ^ shared_12 ^ {twice[14:0], twice[15]}
+        ^ {four_times[13:0], four_times[15:14]};
+    assign low_carry_5 = ((shared_6 ^ shared_7 ^ shared_8 ^ shared_10 ^ shared_11 ^ shared_12) & {twice[14:0],
+        twice[15]}) | ((shared_6 ^ shared_7 ^ shared_8 ^ shared_10 ^ shared_11 ^ shared_12) &
+        {four_times[13:0], four_times[15:14]}) | ({twice[14:0], twice[15]} & {four_times[13:0],
+        four_times[15:14]});
+    assign twice_1 = ((shared_14 & shared_15) | (shared_14 & shared_16) | (shared_15 & shared_16)) ^
+        ((shared_18 & shared_19) | (shared_18 & shared_20) | (shared_19 & shared_20)) ^ ((shared_14 ^
+        shared_15 ^ shared_16) & (shared_18 ^ shared_19 ^ shared_20));
+    assign four_times_1 = (((shared_14 & shared_15) | (shared_14 & shared_16) | (shared_15 & shared_16)) &
+        ((shared_18 & shared_19) | (shared_18 & shared_20) | (shared_19 & shared_20))) | (((shared_14 &
+        shared_15) | (shared_14 & shared_16) | (shared_15 & shared_16)) & (shared_14 ^ shared_15 ^ shared_16)
+        & (shared_18 ^ shared_19 ^ shared_20)) | (((shared_18 & shared_19) | (shared_18 & shared_20) |
+        (shared_19 & shared_20)) & (shared_14 ^ shared_15 ^ shared_16) & (shared_18 ^ shared_19 ^ shared_20));
+    assign high = shared_14 ^ shared_15 ^ shared_16 ^ shared_18 ^ shared_19 ^ shared_20 ^ {twice_1[14:0],
         twice_1[15]} ^ {four_times_1[13:0], four_times_1[15:14]};
-    assign high_carry_5 = ((shared_9 ^ shared_10 ^ shared_11 ^ shared_13 ^ shared_14 ^ shared_15) &
-        {twice_1[14:0], twice_1[15]}) | ((shared_9 ^ shared_10 ^ shared_11 ^ shared_13 ^ shared_14 ^
-        shared_15) & {four_times_1[13:0], four_times_1[15:14]}) | ({twice_1[14:0], twice_1[15]} &
+    assign high_carry_5 = ((shared_14 ^ shared_15 ^ shared_16 ^ shared_18 ^ shared_19 ^ shared_20) &
+        {twice_1[14:0], twice_1[15]}) | ((shared_14 ^ shared_15 ^ shared_16 ^ shared_18 ^ shared_19 ^
+        shared_20) & {four_times_1[13:0], four_times_1[15:14]}) | ({twice_1[14:0], twice_1[15]} &
         {four_times_1[13:0], four_times_1[15:14]});
-    assign shared_20 = {low_carry_5[14:0] ^ high_carry_5[14:0] ^ (low[14:0] & high[14:0]), low_carry_5[15] ^
+    assign shared_25 = {low_carry_5[14:0] ^ high_carry_5[14:0] ^ (low[14:0] & high[14:0]), low_carry_5[15] ^
         high_carry_5[15] ^ (low[15] & high[15])};
     assign four_times_2 = (low_carry_5 & high_carry_5) | (low_carry_5 & low & high) | (high_carry_5 & low &
         high);
-    assign shared_21 = (low ^ high ^ shared_20 ^ {four_times_2[13:0], four_times_2[15:14]}) & (shared_17 ^
-        shared_18 ^ shared_19);
-    assign begins = found && beat_number != 2'd0 && (beat_number != 2'd1 || base <= 5'h10);
-    assign begins_1 = found && beat_number != 2'd0 && (beat_number != 2'd1 || base <= 5'h11);
-    assign begins_2 = found && beat_number != 2'd0 && (beat_number != 2'd1 || base <= 5'h12);
-    assign begins_3 = found && beat_number != 2'd0 && (beat_number != 2'd1 || base <= 5'h13);
-    assign begins_4 = found && beat_number != 2'd0 && (beat_number != 2'd1 || base <= 5'h14);
-    assign low_carry_6 = ((low ^ high) & shared_20) | ((low ^ high) & {four_times_2[13:0],
-        four_times_2[15:14]}) | (shared_20 & {four_times_2[13:0], four_times_2[15:14]});
-    assign twice_2 = low_carry_6 ^ ((shared_17 & shared_18) | (shared_17 & shared_19) | (shared_18 &
-        shared_19)) ^ shared_21;
-    assign four_times_3 = (low_carry_6 & ((shared_17 & shared_18) | (shared_17 & shared_19) | (shared_18 &
-        shared_19))) | (low_carry_6 & shared_21) | (((shared_17 & shared_18) | (shared_17 & shared_19) |
-        (shared_18 & shared_19)) & shared_21);
+    assign shared_26 = (low ^ high ^ shared_25 ^ {four_times_2[13:0], four_times_2[15:14]}) & (shared_22 ^
+        shared_23 ^ shared_24);
+    assign low_carry_6 = ((low ^ high) & shared_25) | ((low ^ high) & {four_times_2[13:0],
+        four_times_2[15:14]}) | (shared_25 & {four_times_2[13:0], four_times_2[15:14]});
+    assign twice_2 = low_carry_6 ^ ((shared_22 & shared_23) | (shared_22 & shared_24) | (shared_23 &
+        shared_24)) ^ shared_26;
+    assign four_times_3 = (low_carry_6 & ((shared_22 & shared_23) | (shared_22 & shared_24) | (shared_23 &
+        shared_24))) | (low_carry_6 & shared_26) | (((shared_22 & shared_23) | (shared_22 & shared_24) |
+        (shared_23 & shared_24)) & shared_26);
     assign before_1 = running[15:0];
     assign twice_3 = ((words_0 & words_1) | (words_0 & words_2) | (words_1 & words_2)) ^ ((words_3 & words_4)
         | (words_3 & before_1) | (words_4 & before_1)) ^ ((words_0 ^ words_1 ^ words_2) & (words_3 ^ words_4 ^
@@ -276,104 +277,104 @@ module spinneret_payload_sum (
     assign part = first_sum[15:0];
 
     always_ff @(posedge clk) begin
-        bytes_0 <= (beat_keep[0] && begins) ? beat_data[7:0] : 8'd0;
-        bytes_1 <= (beat_keep[1] && begins) ? beat_data[15:8] : 8'd0;
-        bytes_2 <= (beat_keep[2] && begins_1) ? beat_data[23:16] : 8'd0;
-        bytes_3 <= (beat_keep[3] && begins_1) ? beat_data[31:24] : 8'd0;
-        bytes_4 <= (beat_keep[4] && begins_1) ? beat_data[39:32] : 8'd0;
-        bytes_5 <= (beat_keep[5] && begins_1) ? beat_data[47:40] : 8'd0;
-        bytes_6 <= (beat_keep[6] && begins_2) ? beat_data[55:48] : 8'd0;
-        bytes_7 <= (beat_keep[7] && begins_2) ? beat_data[63:56] : 8'd0;
-        bytes_8 <= (beat_keep[8] && begins_2) ? beat_data[71:64] : 8'd0;
-        bytes_9 <= (beat_keep[9] && begins_2) ? beat_data[79:72] : 8'd0;
-        bytes_10 <= (beat_keep[10] && begins_3) ? beat_data[87:80] : 8'd0;
-        bytes_11 <= (beat_keep[11] && begins_3) ? beat_data[95:88] : 8'd0;
-        bytes_12 <= (beat_keep[12] && begins_3) ? beat_data[103:96] : 8'd0;
-        bytes_13 <= (beat_keep[13] && begins_3) ? beat_data[111:104] : 8'd0;
-        bytes_14 <= (beat_keep[14] && begins_4) ? beat_data[119:112] : 8'd0;
-        bytes_15 <= (beat_keep[15] && begins_4) ? beat_data[127:120] : 8'd0;
-        bytes_16 <= (beat_keep[16] && begins_4) ? beat_data[135:128] : 8'd0;
-        bytes_17 <= (beat_keep[17] && begins_4) ? beat_data[143:136] : 8'd0;
-        bytes_18 <= (beat_keep[18] && found && beat_number != 2'd0) ? beat_data[151:144] : 8'd0;
-        bytes_19 <= (beat_keep[19] && found && beat_number != 2'd0) ? beat_data[159:152] : 8'd0;
-        bytes_20 <= (beat_keep[20] && found && beat_number != 2'd0) ? beat_data[167:160] : 8'd0;
-        bytes_21 <= (beat_keep[21] && found && beat_number != 2'd0) ? beat_data[175:168] : 8'd0;
-        bytes_22 <= (beat_keep[22] && found && beat_number != 2'd0) ? beat_data[183:176] : 8'd0;
-        bytes_23 <= (beat_keep[23] && found && beat_number != 2'd0) ? beat_data[191:184] : 8'd0;
-        bytes_24 <= (beat_keep[24] && found && beat_number != 2'd0) ? beat_data[199:192] : 8'd0;
-        bytes_25 <= (beat_keep[25] && found && beat_number != 2'd0) ? beat_data[207:200] : 8'd0;
-        bytes_26 <= (beat_keep[26] && found && beat_number != 2'd0) ? beat_data[215:208] : 8'd0;
-        bytes_27 <= (beat_keep[27] && found && beat_number != 2'd0) ? beat_data[223:216] : 8'd0;
-        bytes_28 <= (beat_keep[28] && found && beat_number != 2'd0) ? beat_data[231:224] : 8'd0;
-        bytes_29 <= (beat_keep[29] && found && beat_number != 2'd0) ? beat_data[239:232] : 8'd0;
-        bytes_30 <= (beat_keep[30] && found && beat_number != 2'd0) ? beat_data[247:240] : 8'd0;
-        bytes_31 <= (beat_keep[31] && found && beat_number != 2'd0) ? beat_data[255:248] : 8'd0;
-        bytes_32 <= (beat_keep[32] && found && beat_number != 2'd0) ? beat_data[263:256] : 8'd0;
-        bytes_33 <= (beat_keep[33] && found && beat_number != 2'd0) ? beat_data[271:264] : 8'd0;
-        bytes_34 <= (beat_keep[34] && found && (beat_number != 2'd0 || base <= 5'd9)) ? beat_data[279:272] :
-            8'd0;
-        bytes_35 <= (beat_keep[35] && found && (beat_number != 2'd0 || base <= 5'd9)) ? beat_data[287:280] :
-            8'd0;
-        bytes_36 <= (beat_keep[36] && found && (beat_number != 2'd0 || base <= 5'd9)) ? beat_data[295:288] :
-            8'd0;
-        bytes_37 <= (beat_keep[37] && found && (beat_number != 2'd0 || base <= 5'd9)) ? beat_data[303:296] :
-            8'd0;
-        bytes_38 <= (beat_keep[38] && found && (beat_number != 2'd0 || base <= 5'ha)) ? beat_data[311:304] :
-            8'd0;
-        bytes_39 <= (beat_keep[39] && found && (beat_number != 2'd0 || base <= 5'ha)) ? beat_data[319:312] :
-            8'd0;
-        bytes_40 <= (beat_keep[40] && found && (beat_number != 2'd0 || base <= 5'ha)) ? beat_data[327:320] :
-            8'd0;
-        bytes_41 <= (beat_keep[41] && found && (beat_number != 2'd0 || base <= 5'ha)) ? beat_data[335:328] :
-            8'd0;
-        bytes_42 <= (beat_keep[42] && found && (beat_number != 2'd0 || base <= 5'hb)) ? beat_data[343:336] :
-            8'd0;
-        bytes_43 <= (beat_keep[43] && found && (beat_number != 2'd0 || base <= 5'hb)) ? beat_data[351:344] :
-            8'd0;
-        bytes_44 <= (beat_keep[44] && found && (beat_number != 2'd0 || base <= 5'hb)) ? beat_data[359:352] :
-            8'd0;
-        bytes_45 <= (beat_keep[45] && found && (beat_number != 2'd0 || base <= 5'hb)) ? beat_data[367:360] :
-            8'd0;
-        bytes_46 <= (beat_keep[46] && found && (beat_number != 2'd0 || base <= 5'hc)) ? beat_data[375:368] :
-            8'd0;
-        bytes_47 <= (beat_keep[47] && found && (beat_number != 2'd0 || base <= 5'hc)) ? beat_data[383:376] :
-            8'd0;
-        bytes_48 <= (beat_keep[48] && found && (beat_number != 2'd0 || base <= 5'hc)) ? beat_data[391:384] :
-            8'd0;
-        bytes_49 <= (beat_keep[49] && found && (beat_number != 2'd0 || base <= 5'hc)) ? beat_data[399:392] :
-            8'd0;
-        bytes_50 <= (beat_keep[50] && found && (beat_number != 2'd0 || base <= 5'hd)) ? beat_data[407:400] :
-            8'd0;
-        bytes_51 <= (beat_keep[51] && found && (beat_number != 2'd0 || base <= 5'hd)) ? beat_data[415:408] :
-            8'd0;
-        bytes_52 <= (beat_keep[52] && found && (beat_number != 2'd0 || base <= 5'hd)) ? beat_data[423:416] :
-            8'd0;
-        bytes_53 <= (beat_keep[53] && found && (beat_number != 2'd0 || base <= 5'hd)) ? beat_data[431:424] :
-            8'd0;
-        bytes_54 <= (beat_keep[54] && found && (beat_number != 2'd0 || base <= 5'he)) ? beat_data[439:432] :
-            8'd0;
-        bytes_55 <= (beat_keep[55] && found && (beat_number != 2'd0 || base <= 5'he)) ? beat_data[447:440] :
-            8'd0;
-        bytes_56 <= (beat_keep[56] && found && (beat_number != 2'd0 || base <= 5'he)) ? beat_data[455:448] :
-            8'd0;
-        bytes_57 <= (beat_keep[57] && found && (beat_number != 2'd0 || base <= 5'he)) ? beat_data[463:456] :
-            8'd0;
-        bytes_58 <= (beat_keep[58] && found && (beat_number != 2'd0 || base <= 5'hf)) ? beat_data[471:464] :
-            8'd0;
-        bytes_59 <= (beat_keep[59] && found && (beat_number != 2'd0 || base <= 5'hf)) ? beat_data[479:472] :
-            8'd0;
-        bytes_60 <= (beat_keep[60] && found && (beat_number != 2'd0 || base <= 5'hf)) ? beat_data[487:480] :
-            8'd0;
-        bytes_61 <= (beat_keep[61] && found && (beat_number != 2'd0 || base <= 5'hf)) ? beat_data[495:488] :
-            8'd0;
-        bytes_62 <= (beat_keep[62] && found && (beat_number != 2'd0 || base <= 5'h10)) ? beat_data[503:496] :
-            8'd0;
-        bytes_63 <= (beat_keep[63] && found && (beat_number != 2'd0 || base <= 5'h10)) ? beat_data[511:504] :
-            8'd0;
+        bytes_0 <= (!beat_keep[0] || shared) ? 8'd0 : beat_data[7:0];
+        bytes_1 <= (!beat_keep[1] || shared) ? 8'd0 : beat_data[15:8];
+        bytes_2 <= (!beat_keep[2] || shared_1) ? 8'd0 : beat_data[23:16];
+        bytes_3 <= (!beat_keep[3] || shared_1) ? 8'd0 : beat_data[31:24];
+        bytes_4 <= (!beat_keep[4] || shared_1) ? 8'd0 : beat_data[39:32];
+        bytes_5 <= (!beat_keep[5] || shared_1) ? 8'd0 : beat_data[47:40];
+        bytes_6 <= (!beat_keep[6] || shared_2) ? 8'd0 : beat_data[55:48];
+        bytes_7 <= (!beat_keep[7] || shared_2) ? 8'd0 : beat_data[63:56];
+        bytes_8 <= (!beat_keep[8] || shared_2) ? 8'd0 : beat_data[71:64];
+        bytes_9 <= (!beat_keep[9] || shared_2) ? 8'd0 : beat_data[79:72];
+        bytes_10 <= (!beat_keep[10] || shared_3) ? 8'd0 : beat_data[87:80];
+        bytes_11 <= (!beat_keep[11] || shared_3) ? 8'd0 : beat_data[95:88];
+        bytes_12 <= (!beat_keep[12] || shared_3) ? 8'd0 : beat_data[103:96];
+        bytes_13 <= (!beat_keep[13] || shared_3) ? 8'd0 : beat_data[111:104];
+        bytes_14 <= (!beat_keep[14] || shared_4) ? 8'd0 : beat_data[119:112];
+        bytes_15 <= (!beat_keep[15] || shared_4) ? 8'd0 : beat_data[127:120];
+        bytes_16 <= (!beat_keep[16] || shared_4) ? 8'd0 : beat_data[135:128];
+        bytes_17 <= (!beat_keep[17] || shared_4) ? 8'd0 : beat_data[143:136];
+        bytes_18 <= (!beat_keep[18] || !(found && beat_number != 2'd0)) ? 8'd0 : beat_data[151:144];
+        bytes_19 <= (!beat_keep[19] || !(found && beat_number != 2'd0)) ? 8'd0 : beat_data[159:152];
+        bytes_20 <= (!beat_keep[20] || !(found && beat_number != 2'd0)) ? 8'd0 : beat_data[167:160];
+        bytes_21 <= (!beat_keep[21] || !(found && beat_number != 2'd0)) ? 8'd0 : beat_data[175:168];
+        bytes_22 <= (!beat_keep[22] || !(found && beat_number != 2'd0)) ? 8'd0 : beat_data[183:176];
+        bytes_23 <= (!beat_keep[23] || !(found && beat_number != 2'd0)) ? 8'd0 : beat_data[191:184];
+        bytes_24 <= (!beat_keep[24] || !(found && beat_number != 2'd0)) ? 8'd0 : beat_data[199:192];
+        bytes_25 <= (!beat_keep[25] || !(found && beat_number != 2'd0)) ? 8'd0 : beat_data[207:200];
+        bytes_26 <= (!beat_keep[26] || !(found && beat_number != 2'd0)) ? 8'd0 : beat_data[215:208];
+        bytes_27 <= (!beat_keep[27] || !(found && beat_number != 2'd0)) ? 8'd0 : beat_data[223:216];
+        bytes_28 <= (!beat_keep[28] || !(found && beat_number != 2'd0)) ? 8'd0 : beat_data[231:224];
+        bytes_29 <= (!beat_keep[29] || !(found && beat_number != 2'd0)) ? 8'd0 : beat_data[239:232];
+        bytes_30 <= (!beat_keep[30] || !(found && beat_number != 2'd0)) ? 8'd0 : beat_data[247:240];
+        bytes_31 <= (!beat_keep[31] || !(found && beat_number != 2'd0)) ? 8'd0 : beat_data[255:248];
+        bytes_32 <= (!beat_keep[32] || !(found && beat_number != 2'd0)) ? 8'd0 : beat_data[263:256];
+        bytes_33 <= (!beat_keep[33] || !(found && beat_number != 2'd0)) ? 8'd0 : beat_data[271:264];
+        bytes_34 <= (!beat_keep[34] || !(found && (beat_number != 2'd0 || base <= 5'd9))) ? 8'd0 :
+            beat_data[279:272];
+        bytes_35 <= (!beat_keep[35] || !(found && (beat_number != 2'd0 || base <= 5'd9))) ? 8'd0 :
+            beat_data[287:280];
+        bytes_36 <= (!beat_keep[36] || !(found && (beat_number != 2'd0 || base <= 5'd9))) ? 8'd0 :
+            beat_data[295:288];
+        bytes_37 <= (!beat_keep[37] || !(found && (beat_number != 2'd0 || base <= 5'd9))) ? 8'd0 :
+            beat_data[303:296];
+        bytes_38 <= (!beat_keep[38] || !(found && (beat_number != 2'd0 || base <= 5'ha))) ? 8'd0 :
+            beat_data[311:304];
+        bytes_39 <= (!beat_keep[39] || !(found && (beat_number != 2'd0 || base <= 5'ha))) ? 8'd0 :
+            beat_data[319:312];
+        bytes_40 <= (!beat_keep[40] || !(found && (beat_number != 2'd0 || base <= 5'ha))) ? 8'd0 :
+            beat_data[327:320];
+        bytes_41 <= (!beat_keep[41] || !(found && (beat_number != 2'd0 || base <= 5'ha))) ? 8'd0 :
+            beat_data[335:328];
+        bytes_42 <= (!beat_keep[42] || !(found && (beat_number != 2'd0 || base <= 5'hb))) ? 8'd0 :
+            beat_data[343:336];
+        bytes_43 <= (!beat_keep[43] || !(found && (beat_number != 2'd0 || base <= 5'hb))) ? 8'd0 :
+            beat_data[351:344];
+        bytes_44 <= (!beat_keep[44] || !(found && (beat_number != 2'd0 || base <= 5'hb))) ? 8'd0 :
+            beat_data[359:352];
+        bytes_45 <= (!beat_keep[45] || !(found && (beat_number != 2'd0 || base <= 5'hb))) ? 8'd0 :
+            beat_data[367:360];
+        bytes_46 <= (!beat_keep[46] || !(found && (beat_number != 2'd0 || base <= 5'hc))) ? 8'd0 :
+            beat_data[375:368];
+        bytes_47 <= (!beat_keep[47] || !(found && (beat_number != 2'd0 || base <= 5'hc))) ? 8'd0 :
+            beat_data[383:376];
+        bytes_48 <= (!beat_keep[48] || !(found && (beat_number != 2'd0 || base <= 5'hc))) ? 8'd0 :
+            beat_data[391:384];
+        bytes_49 <= (!beat_keep[49] || !(found && (beat_number != 2'd0 || base <= 5'hc))) ? 8'd0 :
+            beat_data[399:392];
+        bytes_50 <= (!beat_keep[50] || !(found && (beat_number != 2'd0 || base <= 5'hd))) ? 8'd0 :
+            beat_data[407:400];
+        bytes_51 <= (!beat_keep[51] || !(found && (beat_number != 2'd0 || base <= 5'hd))) ? 8'd0 :
+            beat_data[415:408];
+        bytes_52 <= (!beat_keep[52] || !(found && (beat_number != 2'd0 || base <= 5'hd))) ? 8'd0 :
+            beat_data[423:416];
+        bytes_53 <= (!beat_keep[53] || !(found && (beat_number != 2'd0 || base <= 5'hd))) ? 8'd0 :
+            beat_data[431:424];
+        bytes_54 <= (!beat_keep[54] || !(found && (beat_number != 2'd0 || base <= 5'he))) ? 8'd0 :
+            beat_data[439:432];
+        bytes_55 <= (!beat_keep[55] || !(found && (beat_number != 2'd0 || base <= 5'he))) ? 8'd0 :
+            beat_data[447:440];
+        bytes_56 <= (!beat_keep[56] || !(found && (beat_number != 2'd0 || base <= 5'he))) ? 8'd0 :
+            beat_data[455:448];
+        bytes_57 <= (!beat_keep[57] || !(found && (beat_number != 2'd0 || base <= 5'he))) ? 8'd0 :
+            beat_data[463:456];
+        bytes_58 <= (!beat_keep[58] || !(found && (beat_number != 2'd0 || base <= 5'hf))) ? 8'd0 :
+            beat_data[471:464];
+        bytes_59 <= (!beat_keep[59] || !(found && (beat_number != 2'd0 || base <= 5'hf))) ? 8'd0 :
+            beat_data[479:472];
+        bytes_60 <= (!beat_keep[60] || !(found && (beat_number != 2'd0 || base <= 5'hf))) ? 8'd0 :
+            beat_data[487:480];
+        bytes_61 <= (!beat_keep[61] || !(found && (beat_number != 2'd0 || base <= 5'hf))) ? 8'd0 :
+            beat_data[495:488];
+        bytes_62 <= (!beat_keep[62] || !(found && (beat_number != 2'd0 || base <= 5'h10))) ? 8'd0 :
+            beat_data[503:496];
+        bytes_63 <= (!beat_keep[63] || !(found && (beat_number != 2'd0 || base <= 5'h10))) ? 8'd0 :
+            beat_data[511:504];
         is_masked <= beat_valid;
         masked_last <= beat_last;
-        words_0 <= low ^ high ^ shared_20 ^ {four_times_2[13:0], four_times_2[15:14]} ^ shared_17 ^ shared_18
-            ^ shared_19;
+        words_0 <= low ^ high ^ shared_25 ^ {four_times_2[13:0], four_times_2[15:14]} ^ shared_22 ^ shared_23
+            ^ shared_24;
         words_1 <= {twice_2[14:0], twice_2[15]};
         words_2 <= {four_times_3[13:0], four_times_3[15:14]};
         words_3 <= {bytes_61, bytes_60};

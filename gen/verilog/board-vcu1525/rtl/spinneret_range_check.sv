@@ -4,7 +4,8 @@
 
 // Checks that one or two areas of memory are each inside of a range of an HPU.
 //
-// It takes ten clocks an area. An area without bytes is inside. All inputs stay until it is done.
+// It takes ten clocks an area. An area without bytes is inside. All inputs stay until it is done. The upper half of the ranges holds
+// scratchpads, which are at the same place in the L1 of every second cluster: of an address, they do not compare `L1_ALIKE`.
 module spinneret_range_check (
     input  wire         clk, // Clock.
     input  wire         rst, // Synchronous reset, active high.
@@ -33,6 +34,7 @@ module spinneret_range_check (
     logic [3:0] above;
     logic [22:0] range_first_1; // The range of the clock before is compared.
     logic [22:0] range_end_1;
+    logic [22:0] alike;
     logic is_after;
     logic is_before;
     logic is_found; // Its result is added one clock later.
@@ -44,8 +46,10 @@ module spinneret_range_check (
     logic are_inside;
     logic [32:0] after; // The address after the area.
     logic is_empty;
+    logic upper; // The upper half of the ranges is compared in this clock.
     logic [22:0] grain;
     logic [45:0] signal;
+    logic is_in_one;
     logic signal_1;
     logic [45:0] ranges_read_data;
 
@@ -56,8 +60,9 @@ module spinneret_range_check (
     assign above = grains[26:23];
     assign range_first_1 = signal[22:0];
     assign range_end_1 = signal[45:23];
-    assign is_after = range_first_1 <= grain;
-    assign is_before = {end_1, |part} <= {range_end_1, 1'b0};
+    assign alike = {23{upper}} & 23'h60000;
+    assign is_after = range_first_1 <= (grain & ~alike);
+    assign is_before = {end_1 & ~alike, |part} <= {range_end_1, 1'b0};
     assign is_found = found || signal_1;
     assign ends = runs && count == 4'd9;
     assign done = ends && (second || !has_second);
@@ -68,7 +73,9 @@ module spinneret_range_check (
         after <= {1'b0, address} + {1'b0, bytes};
         is_empty <= !(|bytes);
         signal <= ranges_read_data;
-        signal_1 <= is_after && is_before;
+        upper <= count[2];
+        is_in_one <= !(|((grain ^ end_1) & 23'h60000));
+        signal_1 <= is_after && is_before && (is_in_one || !upper);
         found <= is_found && (|count[3:1]);
         if (start || ends) begin
             count <= 4'd0;

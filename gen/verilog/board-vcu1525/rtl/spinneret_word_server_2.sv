@@ -88,7 +88,8 @@ module spinneret_word_server_2 (
 
     logic [15:0] signal;
     logic [1:0] chosen;
-    logic [3:0] signal_1;
+    logic [3:0] signal_5;
+    logic [3:0] signal_6;
     logic [72:0] offered;
     logic is_read;
     logic is_written;
@@ -96,12 +97,18 @@ module spinneret_word_server_2 (
     logic ends;
     logic is_served;
     logic leaves;
+    logic may_follow;
     logic [3:0] index;
     logic has_one;
     logic holds;
     logic is_lr;
     logic is_sc;
     logic [9:0] low;
+    logic alike_0;
+    logic alike_1;
+    logic alike_2;
+    logic alike_3;
+    logic finds;
     logic can_take;
     logic takes;
     logic [31:0] new_data;
@@ -110,9 +117,9 @@ module spinneret_word_server_2 (
     logic is_write;
     logic [26:0] new_number;
     logic [2:0] new_hpu;
-    logic is_atomic;
     logic is_conditional;
-    logic is_operation;
+    logic modifies_word;
+    logic does_follow;
     logic is_stdout;
     logic [3:0] cluster;
     logic is_there;
@@ -126,7 +133,11 @@ module spinneret_word_server_2 (
     logic has_word;
     logic [31:0] missed;
     logic busy = 1'b0; // The request.
-    logic [1:0] port = 2'd0;
+    logic [1:0] port;
+    logic [1:0] turn = 2'd0; // The port that had the last turn.
+    logic [2:0] followers; // Atomic operations that have followed another one, and the new word of that. In its first clock, that is the word.
+    logic follows = 1'b0;
+    logic [31:0] last;
     logic [2:0] hpu;
     logic [26:0] number;
     logic [5:0] atomic;
@@ -179,18 +190,22 @@ module spinneret_word_server_2 (
     logic done_1 = 1'b0;
     logic done_2 = 1'b0;
     logic done_3 = 1'b0;
+    logic signal_1 = 1'b0;
     logic signal_2 = 1'b0;
     logic signal_3 = 1'b0;
     logic signal_4 = 1'b0;
-    logic signal_5 = 1'b0;
-    logic signal_6 = 1'b0;
+    logic signal_7 = 1'b0;
+    logic signal_8 = 1'b0;
+    logic signal_9 = 1'b0;
+    logic signal_10 = 1'b0;
+    logic signal_11 = 1'b0;
     logic comes = 1'b0;
-    logic [12:0] signal_7;
-    logic [12:0] signal_8;
-    logic [12:0] signal_9;
-    logic [12:0] signal_10;
-    logic [12:0] signal_11;
-    served_access_t signal_12;
+    logic [12:0] signal_12;
+    logic [12:0] signal_13;
+    logic [12:0] signal_14;
+    logic [12:0] signal_15;
+    logic [12:0] signal_16;
+    served_access_t signal_17;
     logic [26:0] reserved_number_read_data;
 
     assign is_read = reads && read_ready;
@@ -199,6 +214,7 @@ module spinneret_word_server_2 (
     assign ends = is_written && modifies;
     assign is_served = is_read || (is_written && !modifies) || (prints && stdout_ready) || drops;
     assign leaves = (is_served && !goes_on) || ends;
+    assign may_follow = modifies && writes && followers != 3'd7;
     assign read_valid = reads;
     assign read_line = {3'd0, number[26:4]};
     assign write_valid = writes;
@@ -237,7 +253,7 @@ module spinneret_word_server_2 (
     assign low = number[9:0];
 
     always_comb begin
-        chosen = port;
+        chosen = turn;
         if (far_3_valid) begin
             chosen = 2'd3;
         end
@@ -250,27 +266,52 @@ module spinneret_word_server_2 (
         if (far_0_valid) begin
             chosen = 2'd0;
         end
-        if (far_3_valid && port < 2'd3) begin
+        if (far_3_valid && turn < 2'd3) begin
             chosen = 2'd3;
         end
-        if (far_2_valid && port < 2'd2) begin
+        if (far_2_valid && turn < 2'd2) begin
             chosen = 2'd2;
         end
-        if (far_1_valid && port < 2'd1) begin
+        if (far_1_valid && turn < 2'd1) begin
             chosen = 2'd1;
+        end
+        if (may_follow && alike_3) begin
+            chosen = 2'd3;
+        end
+        if (may_follow && alike_2) begin
+            chosen = 2'd2;
+        end
+        if (may_follow && alike_1) begin
+            chosen = 2'd1;
+        end
+        if (may_follow && alike_0) begin
+            chosen = 2'd0;
         end
     end
 
+    assign alike_0 = far_0_valid && signal_1;
+    assign alike_1 = far_1_valid && signal_2;
+    assign alike_2 = far_2_valid && signal_3;
+    assign alike_3 = far_3_valid && signal_4;
+
+    always_comb begin
+        signal_5[0] = alike_0;
+        signal_5[1] = alike_1;
+        signal_5[2] = alike_2;
+        signal_5[3] = alike_3;
+    end
+
+    assign finds = may_follow && (|signal_5);
     assign can_take = !busy || leaves;
 
     always_comb begin
-        signal_1[0] = far_0_valid;
-        signal_1[1] = far_1_valid;
-        signal_1[2] = far_2_valid;
-        signal_1[3] = far_3_valid;
+        signal_6[0] = far_0_valid;
+        signal_6[1] = far_1_valid;
+        signal_6[2] = far_2_valid;
+        signal_6[3] = far_3_valid;
     end
 
-    assign takes = can_take && (|signal_1);
+    assign takes = can_take && (|signal_6);
 
     always_comb begin
         offered = 73'd0;
@@ -302,9 +343,9 @@ module spinneret_word_server_2 (
     assign is_write = offered[42];
     assign new_number = offered[69:43];
     assign new_hpu = offered[72:70];
-    assign is_atomic = new_atomic[5];
     assign is_conditional = new_atomic == 6'h23;
-    assign is_operation = is_atomic && !is_conditional && new_atomic != 6'h22;
+    assign modifies_word = new_atomic[5] && !is_conditional && new_atomic != 6'h22;
+    assign does_follow = finds && ends && !write_failed;
     assign is_stdout = new_number[26:10] == 17'h1a104;
     assign cluster = new_number[8:5];
     assign is_there = cluster < 4'd2;
@@ -316,8 +357,8 @@ module spinneret_word_server_2 (
     assign keeps = (is_min && is_less) || (is_max && !is_less);
     assign tag = {drops, (reads && read_failed) || (writes && write_failed), goes_on, reads, number[3:0], hpu,
         port};
-    assign has_word = signal_12.reads && !signal_12.failed;
-    assign missed = {31'd0, signal_12.missed};
+    assign has_word = signal_17.reads && !signal_17.failed;
+    assign missed = {31'd0, signal_17.missed};
     assign far_0_done = done_0;
     assign far_0_done_hpu = done_hpu;
     assign far_0_done_data = word;
@@ -432,7 +473,16 @@ module spinneret_word_server_2 (
         end else if ((is_sc && index == 4'hf) || (cancels && reserved_low_15 == low && index != 4'hf)) begin
             reserved_15 <= 1'b0;
         end
+        signal_1 <= far_0_valid && far_0_atomic[5] && far_0_atomic != 6'h23 && far_0_atomic != 6'h22 &&
+            far_0_address[28:2] == number;
+        signal_2 <= far_1_valid && far_1_atomic[5] && far_1_atomic != 6'h23 && far_1_atomic != 6'h22 &&
+            far_1_address[28:2] == number;
+        signal_3 <= far_2_valid && far_2_atomic[5] && far_2_atomic != 6'h23 && far_2_atomic != 6'h22 &&
+            far_2_address[28:2] == number;
+        signal_4 <= far_3_valid && far_3_atomic[5] && far_3_atomic != 6'h23 && far_3_atomic != 6'h22 &&
+            far_3_address[28:2] == number;
         enters <= takes;
+        follows <= takes && does_follow;
         if (takes) begin
             port <= chosen;
             hpu <= new_hpu;
@@ -443,12 +493,17 @@ module spinneret_word_server_2 (
                 strobe[i*4 +: 4] <= new_strobe & {4{new_number[3:0] == 4'(i)}};
             end
             busy <= 1'b1;
-            reads <= !is_write && !is_conditional;
+            reads <= !is_write && !is_conditional && !does_follow;
             writes <= is_write && !is_stdout;
             prints <= is_write && is_stdout && is_there;
             drops <= is_write && is_stdout && !is_there;
-            modifies <= is_operation;
-            cancels <= (is_write && !is_stdout) || is_operation;
+            modifies <= modifies_word;
+            cancels <= (is_write && !is_stdout) || modifies_word;
+            followers <= finds ? (followers + 3'd1) : 3'd0;
+            last <= data;
+            if (!finds) begin
+                turn <= chosen;
+            end
         end else begin
             if (computes) begin
                 data <= (atomic[4:0] == 5'd0) ? (word + data) : ((atomic[4:0] == 5'd4) ? (word ^ data) :
@@ -463,31 +518,34 @@ module spinneret_word_server_2 (
             modifies <= modifies && !leaves;
             cancels <= is_sc && holds;
         end
-        signal_2 <= is_served;
-        signal_3 <= signal_2;
-        signal_4 <= signal_3;
-        signal_5 <= signal_4;
-        signal_6 <= signal_5;
-        comes <= signal_6;
-        signal_7 <= tag;
+        signal_7 <= is_served;
         signal_8 <= signal_7;
         signal_9 <= signal_8;
         signal_10 <= signal_9;
         signal_11 <= signal_10;
-        signal_12 <= signal_11;
-        computes <= comes && signal_12.goes_on;
+        comes <= signal_11;
+        signal_12 <= tag;
+        signal_13 <= signal_12;
+        signal_14 <= signal_13;
+        signal_15 <= signal_14;
+        signal_16 <= signal_15;
+        signal_17 <= signal_16;
+        computes <= (comes && signal_17.goes_on) || follows;
         if (comes) begin
-            word <= signal_12.reads ? read_data[{signal_12.place, 5'd0} +: 32] : missed;
+            word <= signal_17.reads ? read_data[{signal_17.place, 5'd0} +: 32] : missed;
+        end else if (follows) begin
+            word <= last;
         end
-        done_hpu <= ends ? hpu : signal_12.hpu;
-        done_failed <= ends ? write_failed : signal_12.failed;
-        done_0 <= (ends && port == 2'd0) || (comes && !signal_12.goes_on && signal_12.port == 2'd0);
-        done_1 <= (ends && port == 2'd1) || (comes && !signal_12.goes_on && signal_12.port == 2'd1);
-        done_2 <= (ends && port == 2'd2) || (comes && !signal_12.goes_on && signal_12.port == 2'd2);
-        done_3 <= (ends && port == 2'd3) || (comes && !signal_12.goes_on && signal_12.port == 2'd3);
+        done_hpu <= ends ? hpu : signal_17.hpu;
+        done_failed <= ends ? write_failed : signal_17.failed;
+        done_0 <= (ends && port == 2'd0) || (comes && !signal_17.goes_on && signal_17.port == 2'd0);
+        done_1 <= (ends && port == 2'd1) || (comes && !signal_17.goes_on && signal_17.port == 2'd1);
+        done_2 <= (ends && port == 2'd2) || (comes && !signal_17.goes_on && signal_17.port == 2'd2);
+        done_3 <= (ends && port == 2'd3) || (comes && !signal_17.goes_on && signal_17.port == 2'd3);
         if (rst) begin
             busy <= 1'b0;
-            port <= 2'd0;
+            turn <= 2'd0;
+            follows <= 1'b0;
             enters <= 1'b0;
             cancels <= 1'b0;
             reads <= 1'b0;
@@ -516,11 +574,15 @@ module spinneret_word_server_2 (
             done_1 <= 1'b0;
             done_2 <= 1'b0;
             done_3 <= 1'b0;
+            signal_1 <= 1'b0;
             signal_2 <= 1'b0;
             signal_3 <= 1'b0;
             signal_4 <= 1'b0;
-            signal_5 <= 1'b0;
-            signal_6 <= 1'b0;
+            signal_7 <= 1'b0;
+            signal_8 <= 1'b0;
+            signal_9 <= 1'b0;
+            signal_10 <= 1'b0;
+            signal_11 <= 1'b0;
             comes <= 1'b0;
         end
     end

@@ -2,20 +2,23 @@
 //!
 //! ```text
 //!  far, one of all ==> request ==+==> read ==> 6 clocks ==+==> word ==> done
-//!                       ^        +==> write ==> 6 clocks ==+      |
-//!                       |        +==> stdout ==> 6 clocks =+      v
-//!                       +======================================= new word
+//!                       ^        +==> write ==> 6 clocks ==+    ^ |
+//!                       |        +==> stdout ==> 6 clocks =+    | v
+//!                       +===================================+= new word
 //! ```
 //!
 //! # Contract
 //! - **Far accesses:** one port for each pipeline, that of pipeline p of cluster c at 2 c + p. Ports take turns, and one access is taken
-//!   in a clock if the one before leaves.
+//!   in a clock if the one before leaves. An offer stays until it is taken.
 //! - **Loads and stores** are one line read or write. A store is done when its write was accepted. Ends are reported in the order
 //!   of acceptance, [`READ_CLOCKS`] and a clock later.
 //! - **Standard output:** a store to [`STDOUT`] appends `{0, cluster, HPU, character}`. The address says of whom; the character is the
 //!   lowest byte of the word. Characters of clusters that do not exist are dropped. A full `stdout` makes all accesses wait.
 //! - **Atomic operations** read, compute and write, alone in the server. `hold` is 1 from the offer of the read until the write is accepted,
 //!   and `write_line` is its line meanwhile.
+//! - **Followers:** when the write is accepted, an atomic operation of the same word comes next if it was offered in the clock before: that of the
+//!   lowest port, and seven at most before another access has its turn. It goes on with the new word: it reads nothing, `hold` stays, and
+//!   its write is offered three clocks later.
 //! - **Reservations:** each HPU has one, of a word. `lr.w` loads and reserves. `sc.w` drops the HPU's reservation, and stores if it was of
 //!   its word. Its word is 0 then, else 1. A store, atomic operation or successful `sc.w` of another HPU at this server cancels it, also one to
 //!   a word a multiple of 4 KiB away.
@@ -45,6 +48,8 @@ const NUMBER: usize = 27;
 const COMPARED: usize = 10;
 /// Bits of a cluster's and of an HPU's number in an address of standard output.
 const WHO: usize = 4;
+/// Atomic operations of a word that follow another one without a read.
+const FOLLOWERS: u64 = 7;
 
 /// An accepted access on its way to `done`.
 #[record(ports: usize)]
@@ -80,7 +85,13 @@ pub struct WordServer {
     pub stdout: StreamOut<{ WORD }>,
     /// The request.
     busy: Reg<bool, Reset>,
-    port: Reg<{ address_width(ports) }, Reset>,
+    port: Reg<{ address_width(ports) }>,
+    /// The port that had the last turn.
+    turn: Reg<{ address_width(ports) }, Reset>,
+    /// Atomic operations that have followed another one, and the new word of that. In its first clock, that is the word.
+    followers: Reg<3>,
+    follows: Reg<bool, Reset>,
+    last: Reg<{ WORD }>,
     hpu: Reg<{ HPU }>,
     number: Reg<{ NUMBER }>,
     atomic: Reg<6>,
@@ -121,6 +132,7 @@ fn update() {
     let ends = is_written && modifies;
     let is_served = is_read || is_written && !modifies || prints && stdout.ready || drops;
     let leaves = is_served && !goes_on || ends;
+    let may_follow = modifies && writes && followers != FOLLOWERS;
     read.valid = reads;
     read.line = number.slice(WITHIN, NUMBER - WITHIN).resize(LINE);
     write.valid = writes;
@@ -155,9 +167,11 @@ fn update() {
         }
     }
 
-    // The next request: of the first port after the last one.
+    // The next request: one that follows, or of the first port after the one that had the last turn.
+    let is_operation =
+        |atomic: Sig| atomic[5] && !is_function(atomic, Op::ScW) && !is_function(atomic, Op::LrW);
     let chosen = wire(port.width());
-    chosen = port;
+    chosen = turn;
     let valid: Vec<_> = far.iter().map(|far| far.valid).collect();
     for (number, valid) in valid.iter().enumerate().rev() {
         if *valid {
@@ -165,7 +179,21 @@ fn update() {
         }
     }
     for (number, valid) in valid.iter().enumerate().skip(1).rev() {
-        if *valid && port < number {
+        if *valid && turn < number {
+            chosen = number;
+        }
+    }
+    // The word is compared a clock before: offers stay, and so does the number while an operation is inside.
+    let alike: Vec<_> = far
+        .iter()
+        .map(|far| {
+            let is_same = far.address.slice(2, NUMBER) == number;
+            far.valid && reg_reset(far.valid && is_operation(far.atomic) && is_same, false)
+        })
+        .collect();
+    let finds = may_follow && word_of(alike.iter().copied()).any();
+    for (number, alike) in alike.iter().enumerate().rev() {
+        if may_follow && *alike {
             chosen = number;
         }
     }
@@ -193,15 +221,16 @@ fn update() {
     let (is_write, rest) = rest.split_at(1);
     let (new_number, new_hpu) = rest.split_at(NUMBER);
     let is_write = is_write[0];
-    let is_atomic = new_atomic[5];
     let is_conditional = is_function(new_atomic, Op::ScW);
-    let is_operation = is_atomic && !is_conditional && !is_function(new_atomic, Op::LrW);
+    let modifies_word = is_operation(new_atomic);
+    let does_follow = finds && ends && !write.failed;
     let above = STDOUT_BYTES.ilog2() as usize - 2;
     let is_stdout = new_number.slice(above, NUMBER - above) == u64::from(STDOUT / STDOUT_BYTES);
     let cluster = new_number.slice(STDOUT_CLUSTER_SHIFT as usize - 2, WHO);
     let is_there = cluster < clusters as u64;
 
     enters = takes;
+    follows = takes && does_follow;
     if takes {
         port = chosen;
         hpu = new_hpu;
@@ -213,12 +242,17 @@ fn update() {
             strobe.slice(4 * place, 4) = new_strobe & (within == place).repeat(4);
         }
         busy = true;
-        reads = !is_write && !is_conditional;
+        reads = !is_write && !is_conditional && !does_follow;
         writes = is_write && !is_stdout;
         prints = is_write && is_stdout && is_there;
         drops = is_write && is_stdout && !is_there;
-        modifies = is_operation;
-        cancels = is_write && !is_stdout || is_operation;
+        modifies = modifies_word;
+        cancels = is_write && !is_stdout || modifies_word;
+        followers = if finds { followers + 1 } else { lit(0, 3) };
+        last = data;
+        if !finds {
+            turn = chosen;
+        }
     } else {
         if computes {
             data = new_word(atomic.slice(0, 5), word, data);
@@ -248,7 +282,7 @@ fn update() {
         let has_word = tag.reads && !tag.failed;
         assume!(has_word == read.data_valid, "data comes with its access");
     }
-    computes = comes && tag.goes_on;
+    computes = comes && tag.goes_on || follows;
     if comes {
         let missed = tag.missed.word().resize(WORD);
         word = if tag.reads {
@@ -256,6 +290,8 @@ fn update() {
         } else {
             missed
         };
+    } else if follows {
+        word = last;
     }
     done_hpu = if ends { hpu } else { tag.hpu };
     done_failed = if ends { write.failed } else { tag.failed };

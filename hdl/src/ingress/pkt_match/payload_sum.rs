@@ -109,10 +109,10 @@ fn update() {
     for (number, byte) in bytes.iter().enumerate() {
         let lane = number / 4 + number % 4 / 2;
         let begins = has_begun(shape, lane, found, beat_number, base);
-        *byte = if beat_keep[number] && begins {
-            beat_data.slice(8 * number, 8)
-        } else {
+        *byte = if !beat_keep[number] || !begins {
             lit(0, 8)
+        } else {
+            beat_data.slice(8 * number, 8)
         };
     }
     let (is_masked, masked_last) = (reg_reset(beat_valid, false), reg(beat_last));

@@ -72,6 +72,8 @@ pub(super) fn memory(rng: &mut ChaCha8Rng, hpu: &Hpu) -> [u32; 2] {
         2 => [address | 1 << rng.random_range(29..32), bytes],
         3 => [address, bytes.wrapping_neg()],
         4 => [first, end - first],
+        5 | 6 => [address ^ rng.random_range(1..4) << 23, bytes],
+        7 => [address, bytes | 1 << 23],
         _ => [address, bytes],
     }
 }

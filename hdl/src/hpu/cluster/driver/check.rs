@@ -1,5 +1,6 @@
 use super::{DriverRangeIn, GRAIN, RANGE};
 use crate::hpu::cluster::{HPU, OFFSET, WORD};
+use spinneret_regmap::pspin::L1_ALIKE;
 use spinneret_verilog::prelude::*;
 
 /// Ranges of an HPU.
@@ -9,7 +10,8 @@ const COUNT: usize = RANGE + 1;
 
 /// Checks that one or two areas of memory are each inside of a range of an HPU.
 ///
-/// It takes ten clocks an area. An area without bytes is inside. All inputs stay until it is done.
+/// It takes ten clocks an area. An area without bytes is inside. All inputs stay until it is done. The upper half of the ranges holds
+/// scratchpads, which are at the same place in the L1 of every second cluster: of an address, they do not compare [`L1_ALIKE`].
 #[module]
 pub struct RangeCheck {
     /// Ranges that are set.
@@ -40,6 +42,8 @@ pub struct RangeCheck {
     /// The address after the area.
     after: Reg<{ WORD + 1 }>,
     is_empty: Reg<bool>,
+    /// The upper half of the ranges is compared in this clock.
+    upper: Reg<bool>,
 }
 
 #[kernel(RangeCheck)]
@@ -58,11 +62,14 @@ fn update() {
 
     /// The range of the clock before is compared.
     let (range_first, range_end) = reg(ranges.read(0, cat!(hpu, count.slice(0, RANGE)))).split_at(GRAIN);
-    let is_after = range_first <= grain;
-    let is_before = cat!(end, part.any()) <= cat!(range_end, lit(0, 1));
+    upper = count[RANGE - 1];
+    let alike = upper.repeat(GRAIN) & u64::from(L1_ALIKE >> OFFSET);
+    let is_after = range_first <= grain & !alike;
+    let is_before = cat!(end & !alike, part.any()) <= cat!(range_end, lit(0, 1));
+    let is_in_one = reg(!((grain ^ end) & u64::from(L1_ALIKE >> OFFSET)).any());
 
     /// Its result is added one clock later.
-    let is_found = found || reg(is_after && is_before);
+    let is_found = found || reg(is_after && is_before && (is_in_one || !upper));
     found = is_found && count.slice(1, RANGE).any();
     let ends = runs && count == RANGES + 1;
     done = ends && (second || !has_second);

@@ -81,9 +81,10 @@ fn update() {
 
     let open_here = opened.at(cat!(hpu, lit(0, COMMAND)), COMMANDS);
     let is_done = !open_here[tested.read(0, hpu)];
-    word = reg(first(
+    let is_number = starts || is_copy(dma::DONE);
+    let other = reg(first(
         &[
-            (starts || is_copy(dma::DONE), copy),
+            (is_number, constant(lit(0, WORD))),
             (is_stored, registers.read(0, place)),
             (issues, number.resize(WORD)),
             (is_command(register::WAIT), count_of(open_here).resize(WORD)),
@@ -91,6 +92,8 @@ fn update() {
         ],
         constant(lit(0, WORD)),
     ));
+    /// The sum comes late, so it is chosen after the registers.
+    word = other | (reg(copy) & reg(is_number).repeat(WORD));
 
     let opens = bit_of(cat!(hpu, number), access.valid && issues && is_sent);
     opened = (opened & !bit_of(done_id, done)) | opens;

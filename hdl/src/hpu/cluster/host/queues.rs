@@ -44,8 +44,8 @@ pub const BURST: usize = 12;
 pub(super) const BYTES: usize = LONGEST + 1;
 /// Bits of the bytes of what leaves at once; a packet that says more is refused by the egress path.
 const SIZE: usize = 16;
-/// The least that anything costs.
-const LEAST: u64 = 64;
+/// The least that anything costs: 2 to the power of this.
+const LEAST: usize = 6;
 /// The lowest bits of size times price, which are left out.
 const FRACTION: usize = 6;
 /// Bits of virtual time. It wraps; times of contexts with work differ by less than half of it.
@@ -355,7 +355,7 @@ fn update() {
                 let above = length.slice(SIZE, WORD - SIZE).any();
                 length.slice(0, SIZE) | above.repeat(SIZE)
             } else {
-                constant(lit(LEAST, SIZE))
+                constant(lit(1 << LEAST, SIZE))
             };
         }
     }
@@ -369,11 +369,12 @@ fn update() {
     /// It pays.
     weights.write(weight.write, weight.context, weight.value);
     let price = reg(price_of(weights.read(0, chosen)));
-    let cost = if size < LEAST {
-        constant(lit(LEAST, SIZE))
-    } else {
-        size
-    };
+    let (below, above) = size.split_at(LEAST);
+    let is_least = !above.any();
+    let cost = cat!(
+        above | is_least.word().resize(SIZE - LEAST),
+        below & (!is_least).repeat(LEAST)
+    );
     let charge = reg(
         (cost.resize(SIZE + PRICE) * price.resize(SIZE + PRICE)).slice(FRACTION, SIZE + PRICE - FRACTION)
     );
