@@ -35,6 +35,8 @@ const PREAMBLE_BYTES: u64 = 7;
 const FCS_BYTES: usize = 4;
 /// Bytes of the shortest frame with its FCS (802.3, 4A.4.2).
 const SHORTEST: usize = 64;
+/// Bytes of the longest frame with its FCS and a VLAN tag (802.3, 3.2.7), unless a receiver is built for other ones.
+pub const LONGEST: usize = 1522;
 /// Clocks between two frames: 96 bit times.
 const GAP: u64 = 12;
 /// Bits of the time of a pause, in [`QUANTUM`]s.

@@ -1,6 +1,7 @@
 //! `mac_receiver`, `mac_transmitter` and `pause_timer`: each line of their contracts, and random frames from one to the other with
 //! errors on the line, against a reading of the line in plain Rust.
 
+use spinneret_hdl::mac::LONGEST;
 use spinneret_models::PauseTimer;
 use spinneret_sim::prelude::*;
 
@@ -10,8 +11,6 @@ mod transmitter;
 use receiver::receives;
 use transmitter::Transmitter;
 
-/// Bytes of the longest frame with its FCS.
-const LONGEST: usize = 1522;
 /// Ends of frames, in the order of the receiver's ports.
 const EVENTS: [&str; 7] = [
     "good",
