@@ -6,6 +6,7 @@ mod axi_master;
 mod cluster_driver;
 mod cluster_l1;
 mod context_registers;
+mod ethernet_bump;
 mod her_gen;
 mod host_copier;
 mod hpu;
