@@ -5,6 +5,7 @@ mod admission_gate;
 mod axi_master;
 mod cluster_driver;
 mod cluster_l1;
+mod colorlight;
 mod context_registers;
 mod ethernet_bump;
 mod her_gen;
