@@ -19,7 +19,7 @@
 //! - **Events:** `received` and `sent`, `underrun` are high for one clock for each. Bits of `received`, the lowest first: good, bad FCS, runt,
 //!   giant, coding, no delimiter, pause, refused: the first seven are those of [`ReceiveEvents`](super::ReceiveEvents), the last is `link_refused`.
 //! - **Clocks:** `clk` has at least half the frequency of `rx_clk`, and a quarter of that of `tx_clk`. `rx_clk` may stand; then nothing is received.
-//! - **Reset:** `rst` resets all; a side whose clock stands comes out of it when the clock runs. What was inside is lost.
+//! - **Reset:** `rst` resets all, and frames inside are lost. A side whose clock stands comes out of it when the clock runs.
 
 use super::{
     BEAT, BeatPacker, BeatUnpacker, GmiiIn, GmiiOut, LinkIn, MacReceiver, MacTransmitter, PauseTimer, QUANTA,
