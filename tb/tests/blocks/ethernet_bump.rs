@@ -130,6 +130,33 @@ fn a_pause_frame_holds_its_own_port_and_what_has_no_room_is_counted() {
 }
 
 #[test]
+fn a_pause_begins_soon_after_its_frame_and_ends_with_its_time() {
+    run_test(0x000a_b0b0, |run| {
+        let mut bench = Bench::new(run, NOMINAL);
+        let line = full_rate(&mut run.rng("frames"), 64, 40);
+        bench.send(0, &line);
+        bench.sim.run_edges("rx0_clk", 1000);
+        bench.send(1, &on_line(&pause_frame(30)));
+        bench.sim.run_edges("rx1_clk", 72);
+        let before = bench.so_far(1).len();
+        bench.sim.run_edges("tx_clk", 30 * 64 + 200);
+        let after = bench.so_far(1).split_off(before);
+        let starts: Vec<usize> = (1..after.len())
+            .filter(|at| after[*at].valid && !after[*at - 1].valid)
+            .collect();
+        // 12 clocks of the line, and 6 of the system, of 2 clocks of the line each.
+        let soon = starts.iter().filter(|at| **at <= 12 + 2 * 6).count();
+        let later = starts.get(soon).copied().expect("frames go on after the pause");
+        assert!(
+            (30 * 64..=30 * 64 + 12 + 2 * 6).contains(&later),
+            "a frame begins {later} clocks after the pause frame"
+        );
+        assert_eq!(bench.check(), [[0; 2]; 2]);
+        bench.finish();
+    });
+}
+
+#[test]
 fn frames_for_a_link_that_is_down_are_counted() {
     run_test(0x0005_b0b0, |run| {
         let mut rng = run.rng("frames");

@@ -185,7 +185,12 @@ impl Bench {
         })
     }
 
-    /// What a port has sent since the last check.
+    /// A copy of what a port has sent since the last check.
+    pub(super) fn so_far(&self, port: usize) -> Vec<Symbol> {
+        self.taps[port].borrow().symbols.clone()
+    }
+
+    /// Takes all that a port has sent since the last check.
     pub(super) fn sent(&mut self, port: usize) -> Vec<Symbol> {
         std::mem::take(&mut self.taps[port].borrow_mut().symbols)
     }
@@ -199,7 +204,7 @@ impl Bench {
         compare(std::mem::take(&mut self.given), sent, difference(now, before))
     }
 
-    /// Begins to count anew.
+    /// Forgets the traffic so far, and reads the counters as those to count from.
     pub(super) fn restart(&mut self) {
         self.given = Default::default();
         for port in 0..2 {
@@ -214,12 +219,13 @@ impl Bench {
     }
 }
 
-/// What counters have counted between two readings.
+/// Events between two readings of the counters.
 pub(crate) fn difference(now: [[u64; 16]; 2], before: [[u64; 16]; 2]) -> [[u64; 16]; 2] {
     std::array::from_fn(|port| std::array::from_fn(|at| now[port][at] - before[port][at]))
 }
 
-/// What was lost of each port's good frames: {no room, no link}. All others have left, whole and in order, and the counters say so.
+/// Checks that all good frames of each port have left the other one, whole and in order, or are in the counters. Returns the lost ones of
+/// each port: {no room, no link}.
 pub(crate) fn compare(
     given: [Vec<Symbol>; 2],
     sent: [Vec<Symbol>; 2],
