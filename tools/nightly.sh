@@ -23,7 +23,7 @@ fuzzing() { ./dev fuzz --seconds 600; }
 busmodels() { tools/cocotb/check.sh; }
 machines() { ./dev vm --all; }
 archive() { ./dev release; }
-boards() { ./dev board alchitry-cu-hpu; }
+boards() { ./dev board alchitry-cu-hpu && ./dev board colorlight-5a-75b --seeds 5; }
 
 steps=(tests proofs soaks calls busmodels fuzzing machines archive boards)
 if [[ ${1:-} == --list ]]; then

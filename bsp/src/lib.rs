@@ -4,6 +4,8 @@
 
 pub mod alchitry_cu;
 pub mod alchitry_cu_hpu;
+pub mod colorlight_5a_75b;
+pub mod ecp5;
 pub mod floor_plan;
 pub mod ultrascale;
 
@@ -19,6 +21,7 @@ pub fn boards() -> &'static [Board] {
         AU280,
         AU50,
         AU55N,
+        colorlight_5a_75b::BOARD,
         VCU1525,
     ];
     BOARDS
@@ -36,6 +39,8 @@ pub enum Family {
     UltraScalePlus,
     /// Lattice iCE40 (yosys `synth_ice40` and nextpnr).
     Ice40,
+    /// Lattice ECP5 (yosys `synth_ecp5` and nextpnr).
+    Ecp5,
 }
 
 impl Family {
@@ -44,6 +49,7 @@ impl Family {
         match self {
             Self::UltraScalePlus => "UltraScale+",
             Self::Ice40 => "iCE40",
+            Self::Ecp5 => "ECP5",
         }
     }
 }

@@ -131,5 +131,11 @@ const ENTRIES: &[Entry] = &[
     mac::RECEIVER,
     mac::TRANSMITTER,
     mac::PAUSE,
+    mac::PACKER,
+    mac::UNPACKER,
+    mac::PORT,
+    mac::BUMP,
+    mac::RGMII_RECEIVER,
+    mac::RGMII_TRANSMITTER,
     uart::ENTRY,
 ];

@@ -2,6 +2,7 @@
 
 use spinneret_hdl::entry::{Entry, Values};
 use spinneret_verilate::{Model, Port};
+use spinneret_verilog::prelude::Block;
 use spinneret_verilog::{PortDirection, generate};
 
 /// Warnings that are waived, with their reasons: the same as for the lint of what is shipped.
@@ -13,7 +14,12 @@ pub(crate) fn waivers() -> (String, String) {
 /// A block of the catalog, with the text that is shipped.
 pub(crate) fn design(name: &str, entry: &Entry, values: &Values) -> Result<Model, String> {
     let block = (entry.build)(values).map_err(|error| error.to_string())?;
-    let design = generate(&*block, entry.name).map_err(|error| format!("{name}: {error}"))?;
+    of_block(name, entry.name, &*block)
+}
+
+/// A block, with the text that is shipped.
+pub(crate) fn of_block(name: &str, top: &str, block: &dyn Block) -> Result<Model, String> {
+    let design = generate(block, top).map_err(|error| format!("{name}: {error}"))?;
     let port = |port: &spinneret_verilog::Port| Port {
         name: port.name.clone(),
         input: port.direction == PortDirection::Input,

@@ -1,5 +1,6 @@
 //! Builds the Verilator models of the catalog's blocks.
 
+use spinneret_bsp::colorlight_5a_75b::ColorlightBump;
 use spinneret_hdl::app::corundum::{ClusterClock, Generation, SPLIT_TOP, Split};
 use spinneret_hdl::app::{self, AppOptions, Cluster};
 use spinneret_hdl::catalog;
@@ -11,7 +12,7 @@ use std::path::Path;
 #[path = "../build/design.rs"]
 mod design;
 
-use design::{design, waivers};
+use design::{design, of_block, waivers};
 
 fn main() {
     let out = env::var_os("OUT_DIR").expect("cargo sets OUT_DIR for build scripts");
@@ -23,13 +24,15 @@ fn main() {
     }
 }
 
-/// All blocks that testbenches simulate, and the application block.
+/// All blocks that testbenches simulate, the application block, and a board from pins to pins.
 fn models() -> Result<Vec<Model>, String> {
     let mut models = Vec::new();
     for (name, entry, values) in catalog::simulated() {
         models.push(design(&name, entry, &values)?);
     }
     models.push(application()?);
+    let board = ColorlightBump::new().map_err(|error| error.to_string())?;
+    models.push(of_block("colorlight_bump", "colorlight_bump", &board)?);
     Ok(models)
 }
 

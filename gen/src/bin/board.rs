@@ -1,7 +1,7 @@
 //! Builds the bitstream of a board with open tools; `board --help` says how.
 
 use clap::Parser as _;
-use spinneret_gen::board::alchitry_cu::{Arguments, run};
+use spinneret_gen::board::open_tools::{Arguments, run};
 use spinneret_gen::report::fail;
 use std::process::ExitCode;
 

@@ -1,7 +1,9 @@
 //! Generates the files of a board in memory.
 
-pub mod alchitry_cu;
+mod alchitry_cu;
+mod colorlight;
 pub mod corundum;
+pub mod open_tools;
 
 use crate::error::unknown;
 use crate::render::{File, HEADER, LICENCE};
@@ -32,13 +34,19 @@ pub fn render(
     directory: &Path,
 ) -> anyhow::Result<BoardOutput> {
     match board.family {
-        Family::Ice40 if *options != corundum::Options::default() => bail!(
+        Family::Ice40 | Family::Ecp5 if *options != corundum::Options::default() => bail!(
             "`--corundum`, `--cluster`, `--cluster-mhz`, `--corundum-dir` and `--pspin-dir` cannot be used here, because this \
              board has no Corundum and no cluster: leave them out"
         ),
         Family::Ice40 => alchitry_cu::render(board),
+        Family::Ecp5 => colorlight::render(board),
         Family::UltraScalePlus => corundum::render(board, options, directory, &corundum::build_app),
     }
+}
+
+/// Name of the top module of a board without Corundum.
+fn top(board: &Board) -> String {
+    board.name.replace('-', "_")
 }
 
 /// Parses a number of MHz with at most six decimals. Returns Hz.

@@ -415,6 +415,7 @@ fn the_list_names_everything_that_can_be_asked_for() {
         "vcu1525",
         "alchitry-cu",
         "alchitry-cu-hpu",
+        "colorlight-5a-75b",
         &module,
         &parameter,
     ] {

@@ -17,7 +17,7 @@
 //! - **Reset:** waits until `rx_dv` is low, and forgets the frame that is coming.
 
 use super::crc::{CRC, FIRST, RESIDUE, next_sum};
-use super::{BYTE, BytesOut, DELIMITER, FCS_BYTES, PREAMBLE, QUANTA, ReceiveEvents, SHORTEST};
+use super::{BYTE, BytesOut, DELIMITER, FCS_BYTES, LONGEST, PREAMBLE, QUANTA, ReceiveEvents, SHORTEST};
 use crate::entry::{Entry, ParameterError, Parameters as _};
 use spinneret_verilog::prelude::*;
 
@@ -57,7 +57,7 @@ enum State {
 #[parameters(block = ENTRY.name)]
 pub struct ReceiverShape {
     /// Bytes of the longest frame with its FCS.
-    #[parameter(1522, range = 64..=9622)]
+    #[parameter(LONGEST, range = 64..=9622)]
     pub longest: usize,
 }
 

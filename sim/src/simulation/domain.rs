@@ -16,6 +16,8 @@ use std::rc::Rc;
 pub struct ClockDomain {
     pub(super) clock: String,
     pub(super) reset: Option<(String, bool)>,
+    /// The design has an input for it.
+    pub(super) is_input: bool,
     pub(super) period_ps: u64,
     phase_ps: u64,
     jitter_ps: u64,
@@ -34,9 +36,21 @@ impl ClockDomain {
         Self {
             clock: clock.into(),
             reset: None,
+            is_input: true,
             period_ps,
             phase_ps: 0,
             jitter_ps: 0,
+        }
+    }
+
+    /// A clock of the surroundings alone, for agents that drive and sample the design more often than a clock of its own does.
+    ///
+    /// # Panics
+    /// As [`new`](Self::new).
+    pub fn outside(name: impl Into<String>, period_ps: u64) -> Self {
+        Self {
+            is_input: false,
+            ..Self::new(name, period_ps)
         }
     }
 
@@ -189,7 +203,7 @@ impl Domain {
 /// The clock and the reset of a design: `clk`, and `rstn` (active low), `rst` (active high) or none.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Clocking {
-    clock: PortHandle,
+    clock: Option<PortHandle>,
     reset: Option<Reset>,
 }
 
@@ -214,7 +228,7 @@ impl Clocking {
             (None, None) => None,
         };
         Ok(Self {
-            clock: one_bit(dut, "clk")?,
+            clock: Some(one_bit(dut, "clk")?),
             reset,
         })
     }
@@ -222,7 +236,7 @@ impl Clocking {
     /// Looks up a clock by name, and its reset with the polarity (`true`: active high).
     pub(crate) fn named(
         dut: &Instance,
-        clock: &str,
+        clock: Option<&str>,
         reset: Option<&(String, bool)>,
     ) -> Result<Self, ModelError> {
         let find = |(name, active_high): &(String, bool)| -> Result<Reset, ModelError> {
@@ -232,7 +246,7 @@ impl Clocking {
             })
         };
         Ok(Self {
-            clock: one_bit(dut, clock)?,
+            clock: clock.map(|clock| one_bit(dut, clock)).transpose()?,
             reset: reset.map(find).transpose()?,
         })
     }
@@ -244,7 +258,9 @@ impl Clocking {
 
     /// Lets the clock rise or fall.
     pub(crate) fn set_clock(self, dut: &mut Instance, high: bool) {
-        dut.set_high(self.clock, high);
+        if let Some(clock) = self.clock {
+            dut.set_high(clock, high);
+        }
     }
 
     /// Puts the design in or out of reset, if it has one.

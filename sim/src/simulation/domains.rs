@@ -35,7 +35,8 @@ impl<M: Model> Simulation<M> {
         let seed = Seed::default();
         let mut found = Vec::with_capacity(domains.len());
         for domain in domains {
-            let clocking = Clocking::named(dut.instance(), &domain.clock, domain.reset.as_ref())?;
+            let clock = domain.is_input.then_some(domain.clock.as_str());
+            let clocking = Clocking::named(dut.instance(), clock, domain.reset.as_ref())?;
             found.push(Domain {
                 name: domain.clock.clone(),
                 timing: Some(Timing::new(domain.clone(), seed)),

@@ -1,19 +1,20 @@
 //! `mac_receiver`, `mac_transmitter` and `pause_timer`: each line of their contracts, and random frames from one to the other with
 //! errors on the line, against a reading of the line in plain Rust.
 
+use spinneret_hdl::mac::LONGEST;
 use spinneret_models::PauseTimer;
 use spinneret_sim::prelude::*;
 
+mod beats;
 mod receiver;
+mod rgmii;
 mod transmitter;
 
 use receiver::receives;
 use transmitter::Transmitter;
 
-/// Bytes of the longest frame with its FCS.
-const LONGEST: usize = 1522;
 /// Ends of frames, in the order of the receiver's ports.
-const EVENTS: [&str; 7] = [
+pub(crate) const EVENTS: [&str; 7] = [
     "good",
     "bad_fcs",
     "runt",
@@ -22,23 +23,23 @@ const EVENTS: [&str; 7] = [
     "no_delimiter",
     "pause",
 ];
-const GOOD: usize = 0;
-const BAD_FCS: usize = 1;
-const RUNT: usize = 2;
-const GIANT: usize = 3;
-const CODING: usize = 4;
-const NO_DELIMITER: usize = 5;
-const PAUSE: usize = 6;
+pub(crate) const GOOD: usize = 0;
+pub(crate) const BAD_FCS: usize = 1;
+pub(crate) const RUNT: usize = 2;
+pub(crate) const GIANT: usize = 3;
+pub(crate) const CODING: usize = 4;
+pub(crate) const NO_DELIMITER: usize = 5;
+pub(crate) const PAUSE: usize = 6;
 
 /// A clock of the line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Symbol {
-    data: u8,
-    valid: bool,
-    error: bool,
+pub(crate) struct Symbol {
+    pub(crate) data: u8,
+    pub(crate) valid: bool,
+    pub(crate) error: bool,
 }
 
-fn byte(data: u8) -> Symbol {
+pub(crate) fn byte(data: u8) -> Symbol {
     Symbol {
         data,
         valid: true,
@@ -46,14 +47,14 @@ fn byte(data: u8) -> Symbol {
     }
 }
 
-const QUIET: Symbol = Symbol {
+pub(crate) const QUIET: Symbol = Symbol {
     data: 0,
     valid: false,
     error: false,
 };
 
 /// CRC-32 as IEEE 802.3 writes it: the highest power first, and the lowest bit of each byte first.
-fn fcs(bytes: &[u8]) -> [u8; 4] {
+pub(crate) fn fcs(bytes: &[u8]) -> [u8; 4] {
     let mut sum = u32::MAX;
     for bit in bytes
         .iter()
@@ -66,28 +67,28 @@ fn fcs(bytes: &[u8]) -> [u8; 4] {
 }
 
 /// A frame on the line, with its FCS.
-fn on_line(frame: &[u8]) -> Vec<Symbol> {
+pub(crate) fn on_line(frame: &[u8]) -> Vec<Symbol> {
     let preamble = [0x55; 7].into_iter().chain([0xd5]);
     let bytes = preamble.chain(frame.iter().copied()).chain(fcs(frame));
     bytes.map(byte).collect()
 }
 
-fn gap() -> [Symbol; 12] {
+pub(crate) fn gap() -> [Symbol; 12] {
     [QUIET; 12]
 }
 
 /// Output of the receiver.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Given {
+pub(crate) struct Given {
     /// Frames, and whether they must not be used.
-    frames: Vec<(Vec<u8>, bool)>,
-    events: [u64; 7],
+    pub(crate) frames: Vec<(Vec<u8>, bool)>,
+    pub(crate) events: [u64; 7],
     /// Times of pause frames.
     quanta: Vec<u64>,
 }
 
 /// The contract of the receiver.
-fn expected(line: &[Symbol]) -> Given {
+pub(crate) fn expected(line: &[Symbol]) -> Given {
     let mut given = Given::default();
     for burst in line
         .split(|symbol| !symbol.valid)
@@ -131,17 +132,63 @@ fn expected(line: &[Symbol]) -> Given {
     given
 }
 
-fn random_frame(rng: &mut ChaCha8Rng, bytes: usize) -> Vec<u8> {
+pub(crate) fn random_frame(rng: &mut ChaCha8Rng, bytes: usize) -> Vec<u8> {
     (0..bytes).map(|_| rng.random()).collect()
 }
 
+/// Frames with all kinds of errors, and pauses between them of 1 clock up to that many.
+pub(crate) fn random_line(rng: &mut ChaCha8Rng, frames: usize, longest_pause: usize) -> Vec<Symbol> {
+    let mut line = Vec::new();
+    for _ in 0..frames {
+        let bytes = match rng.random_range(0..8) {
+            0 => rng.random_range(0..64),
+            1 => rng.random_range(LONGEST - 8..LONGEST + 40),
+            _ => rng.random_range(56..200),
+        };
+        let frame = match rng.random_bool(0.1) {
+            true => pause_frame(rng.random_range(0..4)),
+            false => random_frame(rng, bytes),
+        };
+        let mut symbols = on_line(&frame);
+        // A preamble that is too short or too long.
+        match rng.random_range(0..6) {
+            0 => drop(symbols.drain(..rng.random_range(0..=7))),
+            1 => symbols
+                .splice(..0, vec![byte(0x55); rng.random_range(1..20)])
+                .for_each(drop),
+            _ => {}
+        }
+        for _ in 0..[0, 0, 0, 1, 2][rng.random_range(0..5)] {
+            let at = rng.random_range(0..symbols.len());
+            match rng.random_range(0..3) {
+                0 => symbols[at].data ^= 1 << rng.random_range(0..8),
+                1 => symbols[at].error = true,
+                _ => symbols.truncate(at),
+            }
+            if symbols.is_empty() {
+                break;
+            }
+        }
+        line.extend(symbols);
+        line.extend(vec![QUIET; rng.random_range(1..=longest_pause)]);
+    }
+    line
+}
+
+pub(crate) fn pause_frame(quanta: u16) -> Vec<u8> {
+    let mut frame = vec![0x01, 0x80, 0xc2, 0, 0, 1, 2, 0, 0, 0, 0, 1, 0x88, 0x08, 0, 1];
+    frame.extend(quanta.to_be_bytes());
+    frame.resize(60, 0);
+    frame
+}
+
 /// A frame for all, of 60 bytes.
-fn shortest() -> Vec<u8> {
+pub(crate) fn shortest() -> Vec<u8> {
     (0..60).collect()
 }
 
 /// A frame with its padding.
-fn padded(frame: &[u8]) -> Vec<u8> {
+pub(crate) fn padded(frame: &[u8]) -> Vec<u8> {
     let mut padded = frame.to_vec();
     padded.resize(frame.len().max(60), 0);
     padded

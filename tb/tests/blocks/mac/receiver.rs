@@ -2,7 +2,7 @@
 
 use super::{
     EVENTS, GIANT, GOOD, Given, LONGEST, NO_DELIMITER, PAUSE, QUIET, RUNT, Symbol, byte, expected, gap,
-    on_line, random_frame, shortest,
+    on_line, pause_frame, random_line, shortest,
 };
 use spinneret_models::MacReceiver;
 use spinneret_sim::prelude::*;
@@ -70,52 +70,11 @@ pub(super) fn receives(run: &mut TestRun, line: &[Symbol]) -> Given {
     given
 }
 
-fn pause_frame(quanta: u16) -> Vec<u8> {
-    let mut frame = vec![0x01, 0x80, 0xc2, 0, 0, 1, 2, 0, 0, 0, 0, 1, 0x88, 0x08, 0, 1];
-    frame.extend(quanta.to_be_bytes());
-    frame.resize(60, 0);
-    frame
-}
-
 #[test]
 fn lines_with_all_kinds_of_errors_give_what_the_contract_says() {
     run_test(0x0001_3ac0, |run| {
-        let mut rng = run.rng("line");
-        let mut line = Vec::new();
-        for _ in 0..600 {
-            let bytes = match rng.random_range(0..8) {
-                0 => rng.random_range(0..64),
-                1 => rng.random_range(LONGEST - 8..LONGEST + 40),
-                _ => rng.random_range(56..200),
-            };
-            let frame = match rng.random_bool(0.1) {
-                true => pause_frame(rng.random()),
-                false => random_frame(&mut rng, bytes),
-            };
-            let mut symbols = on_line(&frame);
-            // A preamble that is too short or too long.
-            match rng.random_range(0..6) {
-                0 => drop(symbols.drain(..rng.random_range(0..=7))),
-                1 => symbols
-                    .splice(..0, vec![byte(0x55); rng.random_range(1..20)])
-                    .for_each(drop),
-                _ => {}
-            }
-            for _ in 0..[0, 0, 0, 1, 2][rng.random_range(0..5)] {
-                let at = rng.random_range(0..symbols.len());
-                match rng.random_range(0..3) {
-                    0 => symbols[at].data ^= 1 << rng.random_range(0..8),
-                    1 => symbols[at].error = true,
-                    _ => symbols.truncate(at),
-                }
-                if symbols.is_empty() {
-                    break;
-                }
-            }
-            line.extend(symbols);
-            // The gap that is left of twelve clocks after a repeater.
-            line.extend(vec![QUIET; rng.random_range(1..16)]);
-        }
+        // The gap that is left of twelve clocks after a repeater.
+        let line = random_line(&mut run.rng("line"), 600, 15);
         let given = receives(run, &line);
         assert!(given.events.iter().all(|count| *count > 4), "{:?}", given.events);
     });
