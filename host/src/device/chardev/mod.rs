@@ -27,6 +27,7 @@ use message::{RegisterFiles, Registers};
 use spinneret_regmap::pspin::{HANDLER_BASE, HANDLER_BYTES, PROGRAM_BASE, PROGRAM_BYTES};
 use spinneret_regmap::{CONTEXTS, caps, cl, her};
 use std::io::{self, ErrorKind};
+use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -267,6 +268,16 @@ impl<S: System> Device for Card<S> {
 
     fn host_mapping(&self, context: u32) -> Option<&Mapping> {
         self.areas.get(context as usize)?.as_ref()
+    }
+
+    fn host_file(&self, context: u32) -> Result<OwnedFd, DeviceError> {
+        let lent = again(|| self.file.lend(context));
+        lent.map_err(|source| {
+            DeviceError::Refused(format!(
+                "the host memory of context {context} cannot be shared with another process: {source}; spinneret's driver can \
+                 do it"
+            ))
+        })
     }
 
     fn tells_contexts(&self) -> bool {

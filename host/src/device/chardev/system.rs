@@ -2,6 +2,7 @@
 
 use crate::device::{DeviceError, Mapping};
 use rustix::io::Errno;
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use std::{fmt, io};
@@ -118,6 +119,15 @@ pub trait DeviceFile: fmt::Debug {
     /// As [`read_register`](Self::read_register), or if the driver refuses the value.
     fn write_register(&mut self, offset: u32, value: u32) -> io::Result<()> {
         let _ = (offset, value);
+        Err(Errno::NOTTY.into())
+    }
+
+    /// Returns a file of the host memory of a context, for another process to map.
+    ///
+    /// # Errors
+    /// If the context has none, or the card was removed.
+    fn lend(&self, context: u32) -> io::Result<OwnedFd> {
+        let _ = context;
         Err(Errno::NOTTY.into())
     }
 
