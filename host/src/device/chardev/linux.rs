@@ -263,7 +263,7 @@ mod tests {
         let error = CardError::opening(zero, system.open(zero).unwrap_err());
         assert_eq!(
             error.to_string(),
-            "the card at /dev/zero is in use by another program"
+            "the card at /dev/zero is in use by another program: end it, or let `spinneret share /dev/zero` open the card for all of them"
         );
         file.seek(0x1c00_0000).expect("it can be sought");
         let mut bytes = [1; 8];

@@ -288,8 +288,12 @@ impl<S: System> Device for Card<S> {
         self.opened.elapsed() / self.slower
     }
 
+    fn wall(&self, time: Duration) -> Duration {
+        time.saturating_mul(self.slower)
+    }
+
     fn wait(&mut self, time: Duration) -> Result<(), DeviceError> {
-        std::thread::sleep(time.saturating_mul(self.slower));
+        std::thread::sleep(self.wall(time));
         Ok(())
     }
 
@@ -301,7 +305,7 @@ impl<S: System> Device for Card<S> {
         if !self.has_events() {
             return self.wait(limit).map(|()| 0);
         }
-        let limit = limit.saturating_mul(self.slower);
+        let limit = self.wall(limit);
         self.file
             .wait_event(limit)
             .map_err(|source| system::register(&source))

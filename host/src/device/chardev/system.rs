@@ -179,7 +179,9 @@ pub enum CardError {
     )]
     Permission(PathBuf, #[source] io::Error),
     /// Another program uses it.
-    #[error("the card at {0} is in use by another program")]
+    #[error(
+        "the card at {0} is in use by another program: end it, or let `spinneret share {0}` open the card for all of them"
+    )]
     Busy(PathBuf),
     /// A program that does not lock it uses it.
     #[error(
