@@ -122,6 +122,8 @@ long card_ioctl(struct file *file, unsigned int call, unsigned long argument)
 	union message message = {};
 	int error;
 
+	if (opened->node == NODE_CARD && call == SPINNERET_LEND)
+		return memory_lend(file, argument);
 	if (!bytes)
 		return -ENOTTY;
 	if (copy_from_user(&message, at, bytes))

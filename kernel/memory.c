@@ -25,6 +25,7 @@ static void free_area(struct card *card, unsigned int context)
 
 	if (!area->memory)
 		return;
+	memory_recall(area, context);
 	if (card->runs_wild)
 		dev_err(card->dev, "the card does not stop: %zu bytes that it may write to are kept\n", area->bytes);
 	else
@@ -134,7 +135,13 @@ static int take_area(struct card *card, unsigned int context, struct vm_area_str
 		dma_free_coherent(dev, bytes, memory, address);
 		return error;
 	}
-	card->areas[context] = (struct area) { .memory = memory, .address = address, .bytes = bytes };
+	card->areas[context] = (struct area) {
+		.memory = memory,
+		.address = address,
+		.bytes = bytes,
+		.number = ++card->areas_taken,
+		.protection = vma->vm_page_prot,
+	};
 	card_open_window(card, context);
 	return 0;
 }

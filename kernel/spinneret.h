@@ -6,6 +6,7 @@
  *					  +-- card.c		   +-- calls.c	their ioctl()
  *	mqnic.c	part of Corundum's	--+   control.c		   +-- memory.c	their mmap()
  *					      registers.c	   +-- events.c	poll(), /dev/pspin(2N + 1)
+ *								   +-- lend.c	host memory for other processes
  *								   +-- sysfs.c	registers as text
  *
  * Order of locks: mmap_lock of a process, then the lock of a card. So memory of programs is never
@@ -61,6 +62,11 @@ struct area {
 	void *memory;
 	dma_addr_t address;
 	size_t bytes;
+	/* No other memory of the card has it. */
+	u64 number;
+	pgprot_t protection;
+	/* The inode with mappings of processes that it was lent to, if any. */
+	struct inode *node;
 };
 
 /* A mapping of host memory, with its copies in children. */
@@ -111,6 +117,8 @@ struct card {
 	unsigned int open;
 	unsigned int open_nodes[NODES];
 	struct area areas[SPINNERET_CONTEXTS];
+	/* How many areas there were. */
+	u64 areas_taken;
 	struct mapping *mappings[SPINNERET_CONTEXTS];
 
 	struct line lines[LINES];
@@ -180,7 +188,7 @@ int reg_read(struct card *card, u32 offset, u32 *value);
 int reg_write(struct card *card, u32 offset, u32 value);
 bool card_answers(struct card *card);
 
-/* file.c, calls.c, events.c, memory.c, sysfs.c */
+/* file.c, calls.c, events.c, memory.c, lend.c, sysfs.c */
 #define WORD SPINNERET_REGISTER_BYTES
 /*
  * Memory of the cluster in the BAR: that of handlers and packets, that of programs, one behind the
@@ -199,6 +207,8 @@ void events_expect(struct opened *opened, u32 lines);
 void events_tick(struct work_struct *work);
 int memory_map(struct file *file, struct vm_area_struct *vma);
 void memory_withdraw(struct card *card);
+int memory_lend(struct file *owner, unsigned long context);
+void memory_recall(struct area *area, unsigned int context);
 int sysfs_add(struct card *card);
 void sysfs_remove(struct card *card);
 

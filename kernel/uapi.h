@@ -73,5 +73,11 @@ struct spinneret_events {
 #define SPINNERET_READ_REGISTER _IOWR(SPINNERET_MAGIC_NUMBER, 2, struct spinneret_register)
 #define SPINNERET_WRITE_REGISTER _IOW(SPINNERET_MAGIC_NUMBER, 3, struct spinneret_register)
 #define SPINNERET_EVENTS _IOWR(SPINNERET_MAGIC_NUMBER, 4, struct spinneret_events)
+/*
+ * The argument is the number of a context whose host memory is for another process as well. The
+ * call returns a file that can be mapped, shared and for reading and writing, from offset 0. When
+ * the memory is freed, a page of zeros is there instead.
+ */
+#define SPINNERET_LEND _IO(SPINNERET_MAGIC_NUMBER, 5)
 
 #endif

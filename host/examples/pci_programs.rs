@@ -8,12 +8,16 @@
 //! pci_programs trips NIC trips.elf        measures round trips between a program and a handler
 //! pci_programs runs NIC contexts.elf N    opens the NIC, has a handler run, and closes it, N times
 //! pci_programs hold NIC contexts.elf      lets handlers copy packets to memory until the NIC is gone
+//! pci_programs share NIC                  has the NIC for several processes, as `spinneret share` does
+//! pci_programs tenant NIC contexts.elf PORT N  has handlers copy N packets to a port, next to other processes
 //! pci_programs stray NIC contexts.elf     has them copied to where there is no memory, by vfio
 //! ```
 
 use anyhow::{Context as _, bail, ensure};
+use spinneret_host::device::SHARED;
+use spinneret_host::device::socket::Server;
 use spinneret_host::slmp::{Event, MessageReceiver};
-use spinneret_host::{Context, Device as _, DeviceError, Nic, Options, Program, Rule, Ruleset};
+use spinneret_host::{Context, Device as _, DeviceError, Nic, OpenDevice, Options, Program, Rule, Ruleset};
 use spinneret_regmap::{caps, events, guard, her, her_meta, me};
 use spinneret_slmp::frame::{Endpoint, Frame, UdpChecksum};
 use spinneret_slmp::wire::{Flags, Header, MAX_PAYLOAD, PORT};
@@ -50,10 +54,14 @@ fn main() -> anyhow::Result<()> {
         ["ping", nic, elf, count] => ping(&Nic::open(nic)?, Path::new(elf), count.parse()?),
         ["trips", nic, elf] => trips(&Nic::open(nic)?, Path::new(elf)),
         ["runs", nic, elf, count] => runs(nic, Path::new(elf), count.parse()?),
+        ["share", nic] => share(nic),
+        ["tenant", nic, elf, port, count] => {
+            tenant(&Nic::open(nic)?, Path::new(elf), port.parse()?, count.parse()?)
+        }
         ["hold", nic, elf] => hold(&Nic::open(nic)?, Path::new(elf)),
         ["stray", nic, elf] => stray(&Nic::open(nic)?, Path::new(elf)),
         _ => bail!(
-            "pci_programs knows capture or message FILE BYTES, receive NIC ELF BYTES, ping or runs NIC ELF COUNT, and trips, hold or stray NIC ELF"
+            "pci_programs knows capture or message FILE BYTES, receive NIC ELF BYTES, ping or runs NIC ELF COUNT, trips, hold or stray NIC ELF, share NIC, and tenant NIC ELF PORT COUNT"
         ),
     }
 }
@@ -159,11 +167,17 @@ fn ping(nic: &Nic, elf: &Path, count: u32) -> anyhow::Result<()> {
 
 /// A context whose packets, of UDP to port 7000, go to a handler.
 fn open(nic: &Nic, elf: &Path, handler: &str) -> anyhow::Result<Context> {
+    open_port(nic, elf, handler, 7000)
+}
+
+fn open_port(nic: &Nic, elf: &Path, handler: &str, port: u16) -> anyhow::Result<Context> {
     let rules = Ruleset::all()
         .rule(Rule::IPV4)
-        .rule(Rule::udp_destination_port(7000, 7000));
+        .rule(Rule::udp_destination_port(port, port));
     let options = Options {
         host_bytes: 64 << 10,
+        // To clear more takes its time in a virtual machine.
+        handler_bytes: Some(4096),
         ..Options::default()
     };
     Ok(nic.open_context(&Program::open(elf)?, handler, &rules, &options)?)
@@ -238,6 +252,39 @@ fn runs(name: &str, elf: &Path, count: u32) -> anyhow::Result<()> {
         context.close()?;
     }
     Ok(())
+}
+
+/// Serves contexts to other processes until it is killed.
+fn share(name: &str) -> anyhow::Result<()> {
+    let mut device = OpenDevice::open_alone(name)?;
+    let mut server = Server::bind(Path::new(SHARED))?;
+    Ok(server.run(&mut device, |line| println!("{line}"), || false)?)
+}
+
+/// Sees packets in its host memory, one after the other. The NIC drops none meanwhile.
+fn tenant(nic: &Nic, elf: &Path, port: u16, count: u32) -> anyhow::Result<()> {
+    let dropped = || -> anyhow::Result<u32> {
+        let counters = nic.counters()?;
+        let drops = counters
+            .iter()
+            .filter(|(name, _)| name.starts_with("ingress.dropped_"));
+        Ok(drops.map(|(_, packets)| packets).sum())
+    };
+    let context = open_port(nic, elf, "copy", port)?;
+    println!(
+        "data of the program at {:#x}",
+        context.variable("total")?.address()
+    );
+    let before = dropped()?;
+    for packet in 0..count {
+        wait_for_packet(nic, &context)?;
+        context.host_memory().store(COPY, 0_u64)?;
+        if packet == 0 {
+            println!("running");
+        }
+    }
+    ensure!(dropped()? == before, "packets were dropped");
+    Ok(context.close()?)
 }
 
 /// Copies packets until the NIC is gone: then it ends well.

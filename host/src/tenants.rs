@@ -167,6 +167,12 @@ impl Tenants {
         self.contexts.iter().flatten().any(|tenant| tenant.owner != owner)
     }
 
+    /// Whether several processes have contexts.
+    pub(crate) fn are_several(&self) -> bool {
+        let first = self.contexts.iter().flatten().next();
+        first.is_some_and(|tenant| self.has_others(tenant.owner))
+    }
+
     /// Whether memory of the cluster belongs to an owner.
     pub(crate) fn owns(&self, owner: Owner, address: u32, bytes: usize) -> bool {
         let range = u64::from(address)..u64::from(address) + bytes as u64;

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # vm.sh [--all | BOOT... | public --fpspin-dir DIR [--corundum-dir DIR]]: boots Debian kernels in a virtual machine with a
 # simulated NIC as a PCI device, and tries the drivers there. Without --all: one kernel, some seconds of each trial. A BOOT
-# (own, iommu, mqnic, faults, answers, ping, receive, receive-public, receive-vfio, long) is that part of --all alone, on the
+# (own, iommu, mqnic, faults, answers, tenants, ping, receive, receive-public, receive-vfio, long) is that part of --all alone, on the
 # oldest kernel or on those of the Debian suites in $SPINNERET_SUITES. With public: the drivers and programs of your checkouts
 # of FPsPIN and Corundum, and ours with them. Needs `spinneret` and the examples of the host library built.
 set -euo pipefail
@@ -55,7 +55,7 @@ build_module() {
 # fill_root SUITE: busybox, our programs, the C library of this machine, our module, and those of vfio-pci.
 fill_root() {
     local root=$work/root-$1 program module
-    mkdir -p "$root"/{bin,dev,proc,sys,tmp,vfio}
+    mkdir -p "$root"/{bin,dev,proc,run,sys,tmp,vfio}
     cp "$busybox/bin/busybox" "$root/bin/"
     cp tools/vm/guest/init "$examples/pci_check" "$examples/pci_programs" "$work"/*.elf "$root/"
     cp "$work/kernel-$1/spinneret.ko" "$work/kernel-$1/stand-in/mqnic.ko" "$root/"
@@ -185,6 +185,7 @@ try_boot() {
             between=spoil
             boot "$suite" ", answers" own "TRIALS=answers $amounts" -machine q35
             ;;
+        tenants) boot "$suite" ", tenants" own "TRIALS=shared $amounts $translated" "${iommu[@]}" ;;
         ping)
             traffic=(--generate icmp,pps=1e5,count=1000000)
             boot "$suite" "" own "TRIALS=ping $amounts" -machine q35
@@ -251,6 +252,6 @@ for suite in "${suites[@]}"; do
 done
 if [[ $whole == yes ]]; then
     # On the newest kernel.
-    for name in faults answers ping receive receive-public receive-vfio long; do try_boot "$name"; done
+    for name in faults answers tenants ping receive receive-public receive-vfio long; do try_boot "$name"; done
 fi
 exit $failed

@@ -2,7 +2,7 @@
 
 #![allow(unsafe_code)]
 
-use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, fstat, ftruncate, memfd_create};
+use rustix::fs::{FileType, MemfdFlags, SealFlags, fcntl_add_seals, fstat, ftruncate, memfd_create};
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap, mmap_anonymous, munmap};
 use std::ffi::c_void;
 use std::io;
@@ -182,8 +182,12 @@ impl SharedMemory {
     /// # Errors
     /// If the file is shorter, or cannot be mapped.
     pub fn map(file: impl AsFd, bytes: usize) -> io::Result<Mapping> {
-        let size = fstat(&file)?.st_size;
-        match u64::try_from(size).is_ok_and(|size| size >= bytes as u64) {
+        let found = fstat(&file)?;
+        let size = found.st_size;
+        // The driver of a device checks the size itself.
+        let is_long = FileType::from_raw_mode(found.st_mode) != FileType::RegularFile
+            || u64::try_from(size).is_ok_and(|size| size >= bytes as u64);
+        match is_long {
             true => Mapping::new(file, 0, bytes),
             false => Err(io::Error::new(
                 io::ErrorKind::InvalidData,

@@ -7,7 +7,7 @@ pub mod socket;
 pub mod vfio;
 
 pub use mapping::{Mapping, SharedMemory};
-pub use open::{OpenDevice, OpenError};
+pub use open::{OpenDevice, OpenError, SHARED};
 
 use crate::options::{Options, Share, Usage};
 use spinneret_program::Program;
@@ -163,6 +163,11 @@ pub trait Device: fmt::Debug {
 
     /// Returns the time since the device was opened; simulated time for a simulated device.
     fn now(&self) -> Duration;
+
+    /// Returns the time on the wall clock in which so much passes on the device.
+    fn wall(&self, time: Duration) -> Duration {
+        time
+    }
 
     /// Returns the end of simulated time.
     fn last_moment(&self) -> Duration {

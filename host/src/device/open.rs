@@ -3,6 +3,8 @@
 use super::{Address, Area, Device, DeviceError, Manager, Mapping, chardev, slower, socket, vfio};
 use spinneret_program::Program;
 use spinneret_regmap::pci;
+use std::io::{self, ErrorKind};
+use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::time::Duration;
 
@@ -45,8 +47,10 @@ pub enum OpenError {
     Vfio(#[from] vfio::VfioError),
 }
 
-/// The name of the card of this machine, with any driver; see [`first_card`].
+/// The name of the card of this machine: one that `spinneret share` has, else with any driver; see [`first_card`].
 const CARD: &str = "card";
+/// The socket of the process that shares the card of this machine, unless it names another.
+pub const SHARED: &str = "/run/spinneret0.sock";
 /// Device files of cards: that of our driver, and that of FPsPIN's driver.
 const NODES: [&str; 2] = ["dev/spinneret0", "dev/pspin0"];
 
@@ -60,15 +64,34 @@ fn first_card(root: &Path) -> Option<String> {
     node.or_else(|| Some(format!("vfio:{}", vfio::first_bound(root)?)))
 }
 
+/// Whether there is no socket, or one that was left behind.
+fn is_absent(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::NotFound | ErrorKind::ConnectionRefused)
+}
+
 impl OpenDevice {
     /// Opens `unix:PATH`, `vfio:` with a PCI address, a device file by its path, or `card`, the default card.
     ///
     /// # Errors
     /// There is no such device, or another program uses it.
     pub fn open(name: &str) -> Result<Self, OpenError> {
+        if name == CARD {
+            match socket::Client::connect(Path::new(SHARED)) {
+                Err(socket::ConnectError::Nobody { source, .. }) if is_absent(&source) => {}
+                client => return Ok(Self::Socket(client?)),
+            }
+        }
+        Self::open_alone(name)
+    }
+
+    /// As [`open`](Self::open), but `card` is never one that another process shares.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub fn open_alone(name: &str) -> Result<Self, OpenError> {
         if let Some((CARD, times)) = slower(name) {
             let found = first_card(Path::new("/")).ok_or(OpenError::NoCard)?;
-            return Self::open(&format!("{found},slower={times}"));
+            return Self::open_alone(&format!("{found},slower={times}"));
         }
         if let Some(path) = name.strip_prefix("unix:") {
             return Ok(Self::Socket(socket::Client::connect(Path::new(path))?));
@@ -149,6 +172,10 @@ impl Device for OpenDevice {
         each!(self, device => device.host_mapping(context))
     }
 
+    fn host_file(&self, context: u32) -> Result<OwnedFd, DeviceError> {
+        each!(self, device => device.host_file(context))
+    }
+
     fn tells_contexts(&self) -> bool {
         each!(self, device => device.tells_contexts())
     }
@@ -159,6 +186,10 @@ impl Device for OpenDevice {
 
     fn now(&self) -> Duration {
         each!(self, device => device.now())
+    }
+
+    fn wall(&self, time: Duration) -> Duration {
+        each!(self, device => device.wall(time))
     }
 
     fn wait(&mut self, time: Duration) -> Result<(), DeviceError> {

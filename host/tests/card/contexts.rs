@@ -221,7 +221,7 @@ fn open_errors_say_what_to_do() {
     );
     assert_eq!(
         fails(Errno::WOULDBLOCK),
-        "the card at /dev/pspin0 is in use by another program"
+        "the card at /dev/pspin0 is in use by another program: end it, or let `spinneret share /dev/pspin0` open the card for all of them"
     );
     assert!(fails(Errno::MFILE).starts_with("/dev/pspin0 cannot be opened: "));
     let none = refused(|fake| fake.driver().cards = 0);

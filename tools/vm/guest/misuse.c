@@ -59,6 +59,32 @@ static void count(long result)
         failures++;
 }
 
+/* Memory that was lent stays mapped while its owner frees it, and can be read. */
+static void borrow(int file)
+{
+    static volatile char *kept;
+    static size_t kept_bytes;
+    size_t bytes = any() % 4 ? 4096 : (1 + any() % 64) * 4096;
+    /* SPINNERET_LEND */
+    int lent = ioctl(file, 0xb505, any() % 8 ? any() % 5 : number());
+    void *mapped;
+
+    count(lent);
+    if (lent < 0)
+        return;
+    mapped = mmap(NULL, bytes, any() % 4 ? PROT_READ | PROT_WRITE : any() % 8,
+                  any() % 8 ? MAP_SHARED : MAP_PRIVATE, lent, any() % 8 ? 0 : number() & ~4095ull);
+    count(mapped == MAP_FAILED ? -1 : 0);
+    close(lent);
+    if (mapped == MAP_FAILED)
+        return;
+    if (kept)
+        munmap((void *)kept, kept_bytes);
+    kept = mapped;
+    kept_bytes = bytes;
+    kept[any() % bytes] = 1;
+}
+
 static void call(int file, uint8_t *buffer)
 {
     static const unsigned int known[] = {0xc9591001, 0x49591002, 0x89591003, 0x8010b501, 0xc008b502, 0x4008b503, 0xc004b504};
@@ -78,6 +104,7 @@ static void call(int file, uint8_t *buffer)
             count(mapped == MAP_FAILED ? -1 : 0);
             if (mapped == MAP_FAILED)
                 break;
+            borrow(file);
             /* Behind a mapping of one page are others of this program. */
             if (bytes > 4096)
                 count(munmap((char *)mapped + 4096, 4096));
@@ -93,7 +120,7 @@ static void call(int file, uint8_t *buffer)
             count(poll(&poll_file, 1, any() % 4));
             break;
         }
-        case 5: count(ioctl(file, number(), pointer(buffer))); break;
+        case 5: count(ioctl(file, number(), pointer(buffer))); borrow(file); break;
         default: count(ioctl(file, known[any() % 7], any() % 3 ? buffer : pointer(buffer))); break;
     }
 }

@@ -526,7 +526,7 @@ fn the_same_block_gives_the_same_bytes() {
     assert_eq!(text(), text());
 }
 
-/// A kernel of so many statements, each with a condition, that form a chain.
+/// A kernel of that many statements, each with a condition, that form a chain.
 fn long_chain(statements: u64) -> Raw {
     let name = |number: u64| format!("y{number}");
     let mut atoms = vec![input("a", 16)];

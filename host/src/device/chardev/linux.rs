@@ -3,7 +3,7 @@
 #![allow(unsafe_code)]
 
 use super::message::{
-    EVENTS, GET_INFO, HAS_EXTENSIONS, HAS_INTERRUPTS, Message, QUERY, READ_REGISTER, READ_WORD,
+    EVENTS, GET_INFO, HAS_EXTENSIONS, HAS_INTERRUPTS, LEND, Message, QUERY, READ_REGISTER, READ_WORD,
     WRITE_REGISTER, WRITE_WORD,
 };
 use super::{Abilities, DeviceFile, DmaArea, System};
@@ -14,6 +14,7 @@ use rustix::ioctl::{Opcode, Updater, ioctl};
 use spinneret_regmap::events;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, ErrorKind, Read as _, Seek as _, SeekFrom, Write as _};
+use std::os::fd::{AsRawFd as _, FromRawFd as _, OwnedFd};
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -195,6 +196,17 @@ impl DeviceFile for LinuxFile {
         self.call_ours::<WRITE_REGISTER, 2>([offset, value]).map(drop)
     }
 
+    fn lend(&self, context: u32) -> io::Result<OwnedFd> {
+        // SAFETY: the argument is a number, so neither side takes it for an address.
+        let descriptor =
+            unsafe { libc::ioctl(self.0.as_raw_fd(), LEND.into(), libc::c_ulong::from(context)) };
+        if descriptor < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        // SAFETY: the driver has just opened it for this process, and nothing else has it.
+        Ok(unsafe { OwnedFd::from_raw_fd(descriptor) })
+    }
+
     fn wait_event(&mut self, limit: Duration) -> io::Result<u32> {
         let limit = Timespec::try_from(limit).ok();
         match poll(&mut [PollFd::new(&self.0, PollFlags::IN)], limit.as_ref()) {
@@ -251,7 +263,7 @@ mod tests {
         let error = CardError::opening(zero, system.open(zero).unwrap_err());
         assert_eq!(
             error.to_string(),
-            "the card at /dev/zero is in use by another program"
+            "the card at /dev/zero is in use by another program: end it, or let `spinneret share /dev/zero` open the card for all of them"
         );
         file.seek(0x1c00_0000).expect("it can be sought");
         let mut bytes = [1; 8];

@@ -38,6 +38,8 @@ pub(super) const READ_REGISTER: u32 = ours(READ | WRITE, 2, 8);
 pub(super) const WRITE_REGISTER: u32 = ours(WRITE, 3, 8);
 /// Asks which lines had events, and says for which ones is waited.
 pub(super) const EVENTS: u32 = ours(READ | WRITE, 4, 4);
+/// Asks for a file of the host memory of a context, whose number is the argument.
+pub(super) const LEND: u32 = ours(0, 5, 0);
 /// The card has the registers that FPsPIN does not have.
 pub(super) const HAS_EXTENSIONS: u32 = 1;
 /// Its events are interrupts.

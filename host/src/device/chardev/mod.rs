@@ -27,6 +27,7 @@ use message::{RegisterFiles, Registers};
 use spinneret_regmap::pspin::{HANDLER_BASE, HANDLER_BYTES, PROGRAM_BASE, PROGRAM_BYTES};
 use spinneret_regmap::{CONTEXTS, caps, cl, her};
 use std::io::{self, ErrorKind};
+use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -269,6 +270,16 @@ impl<S: System> Device for Card<S> {
         self.areas.get(context as usize)?.as_ref()
     }
 
+    fn host_file(&self, context: u32) -> Result<OwnedFd, DeviceError> {
+        let lent = again(|| self.file.lend(context));
+        lent.map_err(|source| {
+            DeviceError::Refused(format!(
+                "the host memory of context {context} cannot be shared with another process: {source}; spinneret's driver can \
+                 do it"
+            ))
+        })
+    }
+
     fn tells_contexts(&self) -> bool {
         self.tells_contexts
     }
@@ -277,8 +288,12 @@ impl<S: System> Device for Card<S> {
         self.opened.elapsed() / self.slower
     }
 
+    fn wall(&self, time: Duration) -> Duration {
+        time.saturating_mul(self.slower)
+    }
+
     fn wait(&mut self, time: Duration) -> Result<(), DeviceError> {
-        std::thread::sleep(time.saturating_mul(self.slower));
+        std::thread::sleep(self.wall(time));
         Ok(())
     }
 
@@ -290,7 +305,7 @@ impl<S: System> Device for Card<S> {
         if !self.has_events() {
             return self.wait(limit).map(|()| 0);
         }
-        let limit = limit.saturating_mul(self.slower);
+        let limit = self.wall(limit);
         self.file
             .wait_event(limit)
             .map_err(|source| system::register(&source))

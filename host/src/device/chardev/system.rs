@@ -2,6 +2,7 @@
 
 use crate::device::{DeviceError, Mapping};
 use rustix::io::Errno;
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use std::{fmt, io};
@@ -121,6 +122,15 @@ pub trait DeviceFile: fmt::Debug {
         Err(Errno::NOTTY.into())
     }
 
+    /// Returns a file of the host memory of a context, for another process to map.
+    ///
+    /// # Errors
+    /// If the context has none, or the card was removed.
+    fn lend(&self, context: u32) -> io::Result<OwnedFd> {
+        let _ = context;
+        Err(Errno::NOTTY.into())
+    }
+
     /// Waits for events, up to a limit. Returns a bit for each line with an event since the last call.
     ///
     /// # Errors
@@ -169,7 +179,9 @@ pub enum CardError {
     )]
     Permission(PathBuf, #[source] io::Error),
     /// Another program uses it.
-    #[error("the card at {0} is in use by another program")]
+    #[error(
+        "the card at {0} is in use by another program: end it, or let `spinneret share {0}` open the card for all of them"
+    )]
     Busy(PathBuf),
     /// A program that does not lock it uses it.
     #[error(

@@ -33,7 +33,7 @@ pub enum Served {
 const CHUNK: usize = 64 << 10;
 /// Time slice for requests before other work continues.
 const TURN: Duration = Duration::from_micros(300);
-/// Total time that a client may wait, because simulated time is limited.
+/// Total time that a client may wait where time is limited, as in a simulation.
 const LONGEST_WAIT: Duration = Duration::from_secs(3600);
 /// Timeout for a hello, or for receiving a reply.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -284,7 +284,7 @@ impl Peer {
 
     fn wait(&mut self, time: Duration, device: &impl Device) -> Result<(), DeviceError> {
         let waited = self.waited.saturating_add(time);
-        if waited > LONGEST_WAIT {
+        if waited > LONGEST_WAIT && device.last_moment() < Duration::MAX {
             return Err(DeviceError::Refused(format!(
                 "a wait of {} s: a program may let {} s pass in all",
                 time.as_secs_f64(),
@@ -360,8 +360,12 @@ impl Peer {
                     rules: &(&rules).into(),
                     options: &options,
                 })?;
-                self.attach_area(opened.number, opened.host.bytes, desk.device)?;
-                Reply::Context(opened)
+                let attached = self.attach_area(opened.number, opened.host.bytes, desk.device);
+                if attached.is_err() {
+                    // The first error is the one that matters.
+                    let _ = desk.tenants.close(desk.device, desk.owner, opened.number);
+                }
+                attached.map(|()| Reply::Context(opened))?
             }
             Request::SetRules { context, rules } => {
                 let rules = (&rules).into();

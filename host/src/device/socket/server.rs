@@ -4,18 +4,27 @@ use super::peer::{Desk, Peer, Served, Use};
 use super::{Reply, VERSION, send};
 use crate::control::Control;
 use crate::device::Device;
+use crate::nic::{Lines, NOTHING_PRINTED, Printed};
 use crate::options::Share;
 use crate::share::Limits;
 use crate::tenants::{Owner, Tenants};
-use spinneret_regmap::CONTEXTS;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use spinneret_regmap::{CONTEXTS, cl};
 use std::io::{self, ErrorKind, Write as _};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::fs::FileTypeExt as _;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 /// Maximum number of clients.
 const CLIENTS: usize = 32;
+/// Longest sleep of [`Server::run`] while there is a client, and without any.
+const LOOK: Duration = Duration::from_millis(10);
+const IDLE: Duration = Duration::from_millis(200);
+/// Words of standard output that it reads at once.
+const WORDS: usize = 64;
 
 /// Serves a NIC at a path.
 #[derive(Debug)]
@@ -108,6 +117,52 @@ impl Server {
             true => both(served, Served::Requests),
             false => served,
         })
+    }
+
+    /// Serves a device in real time until `is_over`. A process whose contexts are the only ones reads standard output itself;
+    /// while there are others, lines go to `print`, because HPUs wait while its queue is full.
+    ///
+    /// # Errors
+    /// As [`serve`](Self::serve), or if the device is removed.
+    pub fn run<D: Device>(
+        &mut self,
+        device: &mut D,
+        mut print: impl FnMut(&Printed),
+        is_over: impl Fn() -> bool,
+    ) -> io::Result<()> {
+        let (mut lines, mut looked) = (Lines::default(), Instant::now());
+        while !is_over() {
+            let pause = match self.serve(device)? {
+                Served::Requests => Duration::ZERO,
+                Served::Waits(until) => device.wall(until.saturating_sub(device.now())).min(LOOK),
+                _ if self.has_client() => LOOK,
+                _ => IDLE,
+            };
+            if looked.elapsed() >= LOOK && self.tenants.are_several() {
+                for _ in 0..WORDS {
+                    match device.read_register(cl::FIFO.offset).map_err(io::Error::other)? {
+                        NOTHING_PRINTED => break,
+                        word => lines.word(word).iter().for_each(&mut print),
+                    }
+                }
+                looked = Instant::now();
+            }
+            self.sleep(pause)?;
+        }
+        Ok(())
+    }
+
+    /// Sleeps until a client does something, up to a limit.
+    fn sleep(&self, limit: Duration) -> io::Result<()> {
+        let wakes = self.wakes().into_iter();
+        let mut wakes: Vec<PollFd<'_>> = wakes
+            .map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN))
+            .collect();
+        let limit = Timespec::try_from(limit).map_err(io::Error::other)?;
+        match poll(&mut wakes, Some(&limit)) {
+            Ok(_) | Err(Errno::INTR) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// Accepts clients, and tells them that the NIC is busy if it has no room. Returns whether a previous client has disconnected,

@@ -241,8 +241,12 @@ impl<F: Function> Device for Vfio<F> {
         self.opened.elapsed() / self.slower
     }
 
+    fn wall(&self, time: Duration) -> Duration {
+        time.saturating_mul(self.slower)
+    }
+
     fn wait(&mut self, time: Duration) -> Result<(), DeviceError> {
-        std::thread::sleep(time.saturating_mul(self.slower));
+        std::thread::sleep(self.wall(time));
         Ok(())
     }
 
@@ -251,7 +255,7 @@ impl<F: Function> Device for Vfio<F> {
     }
 
     fn wait_event(&mut self, limit: Duration) -> Result<u32, DeviceError> {
-        let vectors = self.function.wait(limit.saturating_mul(self.slower));
+        let vectors = self.function.wait(self.wall(limit));
         let vectors = vectors
             .map_err(|source| DeviceError::Gone(format!("its interrupts cannot be waited for: {source}")))?;
         Ok(vectors & events::PENDING.bits.mask(0))

@@ -122,7 +122,9 @@ pub enum VfioError {
     )]
     NotViable(String, Vec<String>),
     /// Another program uses it.
-    #[error("{0} is in use by another program")]
+    #[error(
+        "{0} is in use by another program: end it, or let `spinneret share vfio:{0}` open it for all of them"
+    )]
     Busy(String),
     /// The user may not use it.
     #[error("no permission for {0}: run as root, or give the file to yourself (`chown`): {1}")]

@@ -11,7 +11,7 @@ pub use match_cmd::{Report, RuleSetReport};
 use crate::fabric::FabricArguments;
 use crate::installed;
 use crate::net::Interrupt;
-use crate::run::{ReceiveArguments, RunArguments, ServeArguments};
+use crate::run::{ReceiveArguments, RunArguments, ServeArguments, ShareArguments};
 use crate::terminal::{Failure, megabits, print, print_folded, seconds, tell_failure};
 use anyhow::{Context as _, anyhow};
 use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
@@ -60,6 +60,8 @@ enum Command {
     Run(Box<RunArguments>),
     /// Serve a NIC to programs in other processes, or to a virtual machine
     Serve(Box<ServeArguments>),
+    /// Share the card of this machine among programs in several processes
+    Share(ShareArguments),
     /// Simulate many NICs that are connected by cables and switches
     Fabric(Box<FabricArguments>),
     /// Send a file to an SLMP receiver over the network of this machine
@@ -82,6 +84,7 @@ pub fn main() -> ExitCode {
         Command::Match(arguments) => match_cmd::run(arguments),
         Command::Run(arguments) => crate::run::run(arguments),
         Command::Serve(arguments) => crate::run::serve(arguments),
+        Command::Share(arguments) => crate::run::share(arguments),
         Command::Fabric(arguments) => crate::fabric::fabric(arguments),
         Command::Send(arguments) => send(arguments),
         Command::Receive(arguments) => crate::run::receive(arguments),

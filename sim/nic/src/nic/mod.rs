@@ -13,6 +13,7 @@ mod backend;
 mod cluster;
 mod config;
 mod control;
+mod error;
 mod hardware;
 mod line;
 pub mod rtl;
@@ -20,6 +21,7 @@ pub mod rtl;
 pub use backend::ModelBackend;
 pub use config::{Backend, NicConfig};
 pub use control::{ControlError, Place};
+pub use error::NicError;
 pub use hardware::{ClusterBackend, Hardware, Names, WaveRequest, find_scope};
 pub use line::{SLOWEST_PS, Timed};
 
@@ -32,12 +34,10 @@ use spinneret_sim::axil::{LiteMaster, LiteRead, MasterConfig};
 use spinneret_sim::channel::{ChannelSink, ChannelSource};
 use spinneret_sim::dma::{CorundumDma, DmaConfig, HostMemory, Latency, Pause, RamPauses, RamShape, Transfer};
 use spinneret_sim::model::{Direction, Model, ModelError};
-use spinneret_sim::simulation::{ClockDomain, Failure, Simulation};
+use spinneret_sim::simulation::{ClockDomain, Simulation};
 use spinneret_sim::stream::{Frame, StreamSink, StreamSource};
 use std::collections::VecDeque;
-use std::io;
 use std::ops::Range;
-use std::path::PathBuf;
 
 /// The core's clock.
 const CORE: &str = "clk";
@@ -481,35 +481,4 @@ fn attach_dma(
         ..DmaConfig::default()
     };
     CorundumDma::attach_inside(sim, transfer, (host, RAM), config, &RamPauses::default())
-}
-
-/// Errors of the NIC.
-#[derive(Debug, thiserror::Error)]
-pub enum NicError {
-    /// The hardware has unexpected ports.
-    #[error("the simulated hardware is not the one this program was built for: {0}")]
-    Ports(#[from] ModelError),
-    /// It broke a rule of a bus.
-    #[error("the simulated hardware failed: {0}")]
-    Failed(#[from] Failure),
-    /// The hardware cannot have that many clusters.
-    #[error("the hardware has 1, 2, 4 or 8 clusters, not {clusters}")]
-    NoClusters {
-        /// The number that was asked for.
-        clusters: usize,
-    },
-    /// The folder of the model of the whole hardware.
-    #[error("cannot use {} for the model of the hardware with its clusters: {error}", path.display())]
-    Folder {
-        /// The folder, or a file in it.
-        path: PathBuf,
-        /// The error of the operating system.
-        error: io::Error,
-    },
-    /// There is no model of the whole hardware.
-    #[error("the model of the hardware with its clusters: {0}")]
-    Build(#[from] spinneret_verilate::Error),
-    /// The fabric has ended.
-    #[error(transparent)]
-    Stopped(#[from] spinneret_fabric::Stopped),
 }

@@ -8,6 +8,7 @@ mod receive;
 mod serve;
 mod session;
 pub(crate) mod setup;
+mod share;
 mod wave;
 
 pub use embedded::{Embedded, HandlerFiles, Outcome};
@@ -16,6 +17,7 @@ pub use host::{HostPing, reply};
 pub use receive::{ReceiveArguments, receive};
 pub use serve::{ServeArguments, serve};
 pub use session::run;
+pub use share::{ShareArguments, share};
 
 use crate::gdb::DebugArguments;
 use crate::nic::Backend;

@@ -332,6 +332,15 @@ pub(crate) fn open<D: Device>(nic: &Nic<D>, program: &Program, name: &str, rules
     ok(nic.open_context(program, name, rules, &Options::default()))
 }
 
+/// The same with little memory on the NIC: where each word is an access of a bus, more takes long to clear.
+pub(crate) fn open_small(nic: &Nic, program: &Program, name: &str, rules: &Ruleset) -> Context {
+    let options = Options {
+        handler_bytes: Some(4096),
+        ..Options::default()
+    };
+    ok(nic.open_context(program, name, rules, &options))
+}
+
 /// Sends packets from the wire, slowly enough for all to be handled. Returns the frames for the wire and for the host.
 pub(crate) fn exchange(nic: &Simulated, packets: impl IntoIterator<Item = Vec<u8>>) -> [Vec<Out>; 2] {
     let mut nic = nic.borrow_mut();

@@ -1,5 +1,7 @@
 //! `spinneret serve --pci`: the hardware behind a PCI function, with the library for applications on the other side.
 
+mod shared;
+
 use crate::kit::{Served, contexts, ok, open, port, until};
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, ftruncate, memfd_create};
@@ -47,7 +49,7 @@ const PIECE: usize = 4096;
 /// A function, and memory for it that is mapped page by page.
 struct Function {
     client: Client,
-    memories: [Option<(Mapping, u64)>; CONTEXTS as usize],
+    memories: [Option<(Mapping, u64, OwnedFd)>; CONTEXTS as usize],
     begun: Instant,
 }
 
@@ -145,7 +147,7 @@ impl Device for Function {
                 .dma_map(page * PAGE, address + page * PAGE, PAGE, file.as_raw_fd());
             mapped.map_err(gone)?;
         }
-        self.memories[context as usize] = Some((mapping, pages * PAGE));
+        self.memories[context as usize] = Some((mapping, pages * PAGE, file));
         Ok(Area {
             address,
             bytes: (pages * PAGE) as u32,
@@ -153,7 +155,7 @@ impl Device for Function {
     }
 
     fn close_area(&mut self, context: u32) {
-        if let Some((_, bytes)) = self.memories[context as usize].take() {
+        if let Some((_, bytes, _)) = self.memories[context as usize].take() {
             ok(self.client.dma_unmap(BASE + u64::from(context) * STRIDE, bytes));
         }
     }
@@ -168,6 +170,11 @@ impl Device for Function {
         Ok(())
     }
 
+    fn host_file(&self, context: u32) -> Result<OwnedFd, DeviceError> {
+        let memory = self.memories[context as usize].as_ref();
+        Ok(ok(memory.expect("it was taken").2.try_clone()))
+    }
+
     fn host_pointer(&self, context: u32) -> Option<NonNull<u8>> {
         Some(self.memories.get(context as usize)?.as_ref()?.0.start())
     }
@@ -180,8 +187,12 @@ impl Device for Function {
         self.begun.elapsed() / SLOWER
     }
 
+    fn wall(&self, time: Duration) -> Duration {
+        time * SLOWER
+    }
+
     fn wait(&mut self, time: Duration) -> Result<(), DeviceError> {
-        std::thread::sleep(time * SLOWER);
+        std::thread::sleep(self.wall(time));
         Ok(())
     }
 }

@@ -48,6 +48,12 @@ const REFUSED: &[&str] = &[
     "serve /nowhere/nic",
     "serve LONG",
     "serve --pci FOLDER/text",
+    "share nic FOLDER/none",
+    "share /dev/null FOLDER/none",
+    "share /dev/spinneret7 FOLDER/none",
+    "share vfio:0000:ff:1f.7 FOLDER/none",
+    "share unix:FOLDER/none FOLDER/none",
+    "share card FOLDER/none --slots 1,2",
     // Files
     "send FOLDER/nowhere --to 127.0.0.1",
     "send FOLDER/empty --to 127.0.0.1",

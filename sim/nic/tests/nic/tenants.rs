@@ -1,6 +1,6 @@
 //! Several programs and processes on one NIC.
 
-use crate::kit::{self, Served, contexts, exchange, ok, open, port};
+use crate::kit::{self, Served, contexts, exchange, ok, open, open_small, port};
 use spinneret_host::{Nic, Options, Program};
 use spinneret_nic::Simulated;
 use spinneret_nic::nic::Backend;
@@ -241,7 +241,7 @@ fn part_of_another_process() {
     };
     let nic = ok(Nic::open(&name.to_string_lossy()));
     let _contexts: Vec<_> = (0..3)
-        .map(|number| open(&nic, &contexts(), "count", &port(100 + number)))
+        .map(|number| open_small(&nic, &contexts(), "copy", &port(7001 + number)))
         .collect();
     println!("open");
     std::thread::sleep(kit::PATIENCE);
@@ -250,18 +250,27 @@ fn part_of_another_process() {
 #[test]
 fn a_killed_process_frees_its_context() {
     for clusters in ["model", "rtl"] {
-        kill_one(clusters);
+        let server = Served::start(&["--cluster", clusters], &["--generate", FOR_TWO]);
+        kill_one(&server.name());
     }
 }
 
-fn kill_one(clusters: &str) {
-    let packets = "udp,dport=7000,size=100,rate=100Mbps,count=1e9";
-    let server = Served::start(&["--cluster", clusters], &["--generate", packets]);
-    let nic = ok(Nic::open(&server.name()));
-    let count = open(&nic, &contexts(), "count", &port(7000));
+/// Attempts to open a context until the server has noticed that another process has exited.
+const ATTEMPTS: u32 = 1000;
+/// Where `copy` puts packets.
+const COPY: u32 = 64;
+
+/// Packets for each context of [`kill_one`].
+pub(crate) const FOR_TWO: &str = "udp,dport=7000..7003,size=106,rate=100Mbps,count=1e9";
+
+/// Kills one of two processes that both have packets. Its tasks end, its contexts and their memory are free, and the other process
+/// loses nothing.
+pub(crate) fn kill_one(name: &str) {
+    let nic = ok(Nic::open(name));
+    let copy = open_small(&nic, &contexts(), "copy", &port(7000));
     let mut other = ok(Command::new(ok(std::env::current_exe()))
         .args(["tenants::part_of_another_process", "--exact", "--nocapture"])
-        .env(OTHER, server.name())
+        .env(OTHER, name)
         .stdout(Stdio::piped())
         .spawn());
     let mut said = std::io::BufReader::new(other.stdout.take().expect("it is piped"));
@@ -274,16 +283,39 @@ fn kill_one(clusters: &str) {
             "it opens its contexts"
         );
     }
-    let try_open = || nic.open_context(&contexts(), "copy", &port(1), &Options::default());
+    let options = Options {
+        handler_bytes: Some(4096),
+        ..Options::default()
+    };
+    let try_open = || nic.open_context(&contexts(), "copy", &port(1), &options);
     let error = try_open().expect_err("there is none").to_string();
     assert!(error.contains("all 4 contexts are in use"), "{error}");
     ok(other.kill());
     ok(other.wait());
-    kit::until("its contexts are free", || try_open().is_ok());
-    let total = ok(count.variable("total"));
-    let before = ok(total.load::<u32>(0));
-    ok(nic.wait_until("more packets", PATIENCE, || {
-        Ok(total.load::<u32>(0)? > before + 10)
+    // The server answers when the contexts of a process that has exited are closed.
+    let has_seen = (0..ATTEMPTS).any(|_| {
+        std::thread::sleep(Duration::from_millis(10));
+        try_open().is_ok()
+    });
+    assert!(has_seen, "its contexts are not free");
+    let _freed = [(); 3].map(|()| ok(try_open()));
+    let memory = copy.host_memory();
+    for _ in 0..10 {
+        ok(memory.store(COPY, 0_u64));
+        ok(nic.wait_until("another packet", PATIENCE, || Ok(memory.load::<u64>(COPY)? != 0)));
+    }
+    let counters = ok(nic.counters());
+    let dropped = counters
+        .iter()
+        .filter(|(name, _)| name.starts_with("ingress.dropped_"));
+    assert_eq!(dropped.map(|(_, packets)| packets).sum::<u32>(), 0, "{counters}");
+    // Each task has ended, those of the other process, too: it frees the slot of its packet.
+    ok(copy.set_ruleset(&port(2)));
+    ok(nic.wait_until("tasks end", PATIENCE, || {
+        let counters = nic.counters()?;
+        let [large, small] = ["large", "small"].map(|size| counters.get(&format!("ingress.{size}_used")));
+        Ok([large, small] == [Some(0), Some(0)]
+            && counters.get("ingress.hers") == counters.get("ingress.matched"))
     }));
 }
 

@@ -1,10 +1,12 @@
 //! State of the clusters as their outputs show it: packets, tasks, traps, and the events of them.
 
+mod load;
+
 use spinneret_cluster::rv::Trap;
 use spinneret_cluster::task::{CommandId, Her, Stage, main_handler};
 use spinneret_cluster::{
     DataPath, Ending, Event, Fault, HpuId, Named, Profile, Program, REFUSED_LENGTH, Run, TERMINATED,
-    TraceEntry, TraceEvent, digest, size_class,
+    TraceEntry, TraceEvent, digest,
 };
 use spinneret_regmap::MAX_FRAME;
 use spinneret_regmap::pspin::{DMA_BASE, DRIVER_BASE, TERMINATE, dma, driver};
@@ -460,60 +462,5 @@ impl State {
             profile.note(hpu, pc, [last, last], is_user, true);
         }
         profile.note(hpu, pc, [last + waited, now], is_user, false);
-    }
-}
-
-impl Hpu {
-    /// Clocks of the task that runs.
-    fn running(&self, now: u64) -> u64 {
-        self.task
-            .and_then(|task| task.begun)
-            .map_or(0, |begun| now - begun)
-    }
-
-    /// Whether it has stopped for good.
-    fn has_stopped(&self) -> bool {
-        self.outside > TRAPS_OUTSIDE
-    }
-}
-
-impl State {
-    /// Whether no packet is inside, and each HPU waits for a task or has stopped.
-    pub(super) fn is_idle(&self) -> bool {
-        let has_stopped = self.hpus.iter().enumerate();
-        let stopped = has_stopped.fold(0, |bits, (hpu, state)| {
-            bits | u64::from(state.has_stopped()) << hpu
-        });
-        self.packets.is_empty() && (self.idle | stopped) == self.all()
-    }
-
-    /// The number of HPUs that have not asked for a task.
-    pub(super) fn starting(&self) -> usize {
-        self.hpus() - self.asked.count_ones() as usize
-    }
-
-    /// Packets inside: those that fit a small slot, and larger ones.
-    pub(super) fn packets_inside(&self) -> [u64; 2] {
-        let mut inside = [0; 2];
-        for packet in self.packets.values() {
-            inside[size_class(packet.her.size)] += 1;
-        }
-        inside
-    }
-
-    /// Clocks in which each HPU ran a handler.
-    pub(super) fn busy(&self) -> Vec<u64> {
-        let all = self.hpus.iter();
-        all.map(|hpu| hpu.busy + hpu.running(self.now)).collect()
-    }
-
-    /// HPUs that run a handler.
-    pub(super) fn busy_hpus(&self) -> usize {
-        self.hpus.iter().filter(|hpu| hpu.task.is_some()).count()
-    }
-
-    /// Packets that wait for an HPU.
-    pub(super) fn queued(&self) -> usize {
-        self.packets.len().saturating_sub(self.busy_hpus())
     }
 }
