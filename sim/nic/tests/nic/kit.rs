@@ -264,6 +264,10 @@ pub(crate) struct Served {
 impl Served {
     /// Starts it with a socket after the first arguments, and waits until it listens there.
     pub(crate) fn start(before: &[&str], after: &[&str]) -> Self {
+        if before.iter().chain(after).any(|argument| *argument == "rtl") {
+            // Builds the model of the clusters if there is none yet, which takes long on a busy machine.
+            drop(ok(Simulated::new(NicConfig::with(Backend::Rtl))));
+        }
         let folder = ok(tempfile::tempdir());
         let mut command = spinneret();
         command.arg("serve").args(before);
