@@ -113,6 +113,9 @@ module word_server_proof (
     reg was_held;
 
     wire is_read = reads && read_ready;
+    // The memory was held in the clock before.
+    reg had_memory = 1'b0;
+    always @(posedge clk) had_memory <= hold && !(is_read && read_failed);
     wire writes = busy && ((is_write && !is_stdout) || (is_amo && has_read && since == 4'd8) || (is_sc && decided));
     wire is_written = write_valid && write_ready;
     wire is_over = is_read && (is_load || read_failed) || is_written && busy || busy && prints && stdout_ready ||
@@ -201,6 +204,7 @@ module word_server_proof (
             writes_its_word: assert (write_data[32 * place +: 32] == (is_amo ? new_word(atomic[4:0], before, data) : data));
         end
         holds_from_read_to_write: assert (hold == (busy && is_amo));
+        if (hold && had_memory && enters) gives_way: assert (!reads);
         prints_characters: assert (stdout_valid == (busy && prints));
         if (stdout_valid) prints_its_character:
             assert (stdout_data == {8'd0, 4'd0, address[10:7], 4'd0, address[6:3], data[7:0]});

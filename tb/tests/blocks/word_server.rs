@@ -62,6 +62,9 @@ struct Bench<M: Model> {
     got: Vec<Option<Outcome>>,
     served: Vec<usize>,
     failures: u32,
+    /// `hold` of the clock before, and whether an operation has read since it rose.
+    held: bool,
+    has_read: bool,
 }
 
 impl<M: Model> Finish for Bench<M> {
@@ -91,6 +94,8 @@ impl<M: Model> Bench<M> {
             got: vec![None; HPUS * clusters],
             served: Vec::new(),
             failures: 0,
+            held: false,
+            has_read: false,
         };
         bench.drive();
         bench.sim.reset();
@@ -199,6 +204,8 @@ impl<M: Model> Bench<M> {
         }
         if is_operation {
             self.cancel(request);
+            assert!(!self.has_read, "others get the memory before {request:x?} reads");
+            self.has_read = !failed;
         }
         if failed || !is_operation {
             self.end(Some(word), failed, Some(self.clock + DONE));
@@ -260,6 +267,9 @@ impl<M: Model> Bench<M> {
         let done: Vec<_> = (0..self.offers.len())
             .filter(|port| self.sim.get(&format!("far_{port}_done")) == 1)
             .collect();
+        let holds = self.sim.get("hold") == 1;
+        self.has_read &= self.held && holds;
+        self.held = holds;
         if reads {
             self.read_line();
         }

@@ -96,6 +96,7 @@ module spinneret_word_server_2 (
     logic goes_on;
     logic ends;
     logic is_served;
+    logic is_done;
     logic leaves;
     logic may_follow;
     logic [3:0] index;
@@ -109,6 +110,7 @@ module spinneret_word_server_2 (
     logic alike_2;
     logic alike_3;
     logic finds;
+    logic does_follow;
     logic can_take;
     logic takes;
     logic [31:0] new_data;
@@ -119,7 +121,6 @@ module spinneret_word_server_2 (
     logic [2:0] new_hpu;
     logic is_conditional;
     logic modifies_word;
-    logic does_follow;
     logic is_stdout;
     logic [3:0] cluster;
     logic is_there;
@@ -213,7 +214,8 @@ module spinneret_word_server_2 (
     assign goes_on = is_read && modifies && !read_failed;
     assign ends = is_written && modifies;
     assign is_served = is_read || (is_written && !modifies) || (prints && stdout_ready) || drops;
-    assign leaves = (is_served && !goes_on) || ends;
+    assign is_done = is_served && !goes_on;
+    assign leaves = is_done || ends;
     assign may_follow = modifies && writes && followers != 3'd7;
     assign read_valid = reads;
     assign read_line = {3'd0, number[26:4]};
@@ -302,7 +304,8 @@ module spinneret_word_server_2 (
     end
 
     assign finds = may_follow && (|signal_5);
-    assign can_take = !busy || leaves;
+    assign does_follow = finds && ends && !write_failed;
+    assign can_take = !busy || is_done || does_follow;
 
     always_comb begin
         signal_6[0] = far_0_valid;
@@ -345,7 +348,6 @@ module spinneret_word_server_2 (
     assign new_hpu = offered[72:70];
     assign is_conditional = new_atomic == 6'h23;
     assign modifies_word = new_atomic[5] && !is_conditional && new_atomic != 6'h22;
-    assign does_follow = finds && ends && !write_failed;
     assign is_stdout = new_number[26:10] == 17'h1a104;
     assign cluster = new_number[8:5];
     assign is_there = cluster < 4'd2;

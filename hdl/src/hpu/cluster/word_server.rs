@@ -18,7 +18,8 @@
 //!   and `write_line` is its line meanwhile.
 //! - **Followers:** when the write is accepted, an atomic operation of the same word comes next if it was offered in the clock before: that of the
 //!   lowest port, and seven at most before another access has its turn. It goes on with the new word: it reads nothing, `hold` stays, and
-//!   its write is offered three clocks later.
+//!   its write is offered three clocks later. If none follows, nothing is taken in the clock of the end, and `hold` is 0 in the next one: other
+//!   writers of the memory get their turn.
 //! - **Reservations:** each HPU has one, of a word. `lr.w` loads and reserves. `sc.w` drops the HPU's reservation, and stores if it was of
 //!   its word. Its word is 0 then, else 1. A store, atomic operation or successful `sc.w` of another HPU at this server cancels it, also one to
 //!   a word a multiple of 4 KiB away.
@@ -131,7 +132,8 @@ fn update() {
     let goes_on = is_read && modifies && !read.failed;
     let ends = is_written && modifies;
     let is_served = is_read || is_written && !modifies || prints && stdout.ready || drops;
-    let leaves = is_served && !goes_on || ends;
+    let is_done = is_served && !goes_on;
+    let leaves = is_done || ends;
     let may_follow = modifies && writes && followers != FOLLOWERS;
     read.valid = reads;
     read.line = number.slice(WITHIN, NUMBER - WITHIN).resize(LINE);
@@ -197,7 +199,8 @@ fn update() {
             chosen = number;
         }
     }
-    let can_take = !busy || leaves;
+    let does_follow = finds && ends && !write.failed;
+    let can_take = !busy || is_done || does_follow;
     let takes = can_take && word_of(valid.iter().copied()).any();
     let offered = wire(HPU + NUMBER + 1 + 6 + 4 + WORD);
     offered = 0;
@@ -223,7 +226,6 @@ fn update() {
     let is_write = is_write[0];
     let is_conditional = is_function(new_atomic, Op::ScW);
     let modifies_word = is_operation(new_atomic);
-    let does_follow = finds && ends && !write.failed;
     let above = STDOUT_BYTES.ilog2() as usize - 2;
     let is_stdout = new_number.slice(above, NUMBER - above) == u64::from(STDOUT / STDOUT_BYTES);
     let cluster = new_number.slice(STDOUT_CLUSTER_SHIFT as usize - 2, WHO);
