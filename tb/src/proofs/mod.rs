@@ -54,6 +54,10 @@ pub struct Proof {
     pub shows: &'static str,
 }
 
+/// The choice of clocks, as `20:24`, in which breaches of broken texts are looked for: later than those that a proof by induction has
+/// to check from the start.
+const FOUND: &str = "found";
+
 impl Proof {
     /// The value of a choice, if it is made.
     pub(crate) fn choice(&self, name: &str) -> Option<&'static str> {

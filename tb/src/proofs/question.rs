@@ -305,7 +305,7 @@ impl Problem {
             .args(unroll)
             .args(["--noprogress", "--timeout"])
             .arg(LIMIT.to_string())
-            .args(["-t", &self.proof.method.cycles().to_string()])
+            .args(["-t", &self.clocks])
             .args(["--dump-vcd", trace])
             .args(options)
             .arg("problem.smt2")

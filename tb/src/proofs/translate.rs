@@ -1,6 +1,6 @@
 //! From a block and its harness to a problem for the solver.
 
-use super::{Proof, twins};
+use super::{FOUND, Proof, twins};
 use anyhow::{Context, Result, anyhow, bail};
 use spinneret_hdl::catalog;
 use spinneret_hdl::entry::Config;
@@ -29,6 +29,8 @@ pub struct Problem {
     pub(super) proof: Proof,
     /// Folder of the problem and of the counterexample.
     pub(super) folder: PathBuf,
+    /// Clocks from the start to check: their number, or the first and the number.
+    pub(super) clocks: String,
 }
 
 /// Generates the block's text and translates it together with its harness.
@@ -62,7 +64,11 @@ pub fn text(proof: &Proof) -> Result<String> {
 /// # Errors
 /// yosys is missing or refuses text or harness.
 pub fn prepare_broken(proof: &Proof, text: &str, folder: &Path) -> Result<Problem> {
-    translate(proof, text, folder, false)
+    let problem = translate(proof, text, folder, false)?;
+    let clocks = proof
+        .choice(FOUND)
+        .map_or_else(|| problem.clocks.clone(), str::to_owned);
+    Ok(Problem { clocks, ..problem })
 }
 
 fn translate(proof: &Proof, text: &str, folder: &Path, inside: bool) -> Result<Problem> {
@@ -94,6 +100,7 @@ fn translate(proof: &Proof, text: &str, folder: &Path, inside: bool) -> Result<P
     }
     Ok(Problem {
         proof: proof.clone(),
+        clocks: proof.method.cycles().to_string(),
         folder,
     })
 }
@@ -189,6 +196,7 @@ fn macros(proof: &Proof, inside: bool) -> Vec<String> {
     let choices = proof
         .choices
         .iter()
+        .filter(|(name, _)| *name != FOUND)
         .map(|(name, value)| format!("{name}_{value}").to_uppercase());
     let contract_only = (!inside).then(|| "CONTRACT_ONLY".to_owned());
     settings.chain(choices).chain(contract_only).collect()
