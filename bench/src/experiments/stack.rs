@@ -79,7 +79,7 @@ impl Stack {
             let request = recipe.frame(number);
             let begun = Instant::now();
             self.cable.host.clone().put(0, &request)?;
-            self.from_linux(&request, WIRE)?;
+            self.next_sent(&request, WIRE)?;
             Ok(begun.elapsed())
         })
     }
@@ -101,7 +101,7 @@ impl Stack {
             };
             let begun = Instant::now();
             send(&client, sent, SendFlags::empty())?;
-            let frame = self.from_linux(&request, WIRE)?;
+            let frame = self.next_sent(&request, WIRE)?;
             let out = begun.elapsed();
             thread::scope(|scope| {
                 let receiver = scope.spawn(|| {
@@ -119,7 +119,7 @@ impl Stack {
 
     /// The next frame that Linux sends to this address with the request's payload. Others are forwarded, so that both ends can
     /// resolve addresses.
-    fn from_linux(&self, request: &[u8], to: Ipv4Addr) -> Result<Vec<u8>> {
+    fn next_sent(&self, request: &[u8], to: Ipv4Addr) -> Result<Vec<u8>> {
         let (mut to_host, mut from_host) = (self.cable.host.clone(), self.cable.host.clone());
         let (mut to_wire, mut from_wire) = (self.cable.wire.clone(), self.cable.wire.clone());
         let begun = Instant::now();
