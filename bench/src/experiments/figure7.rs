@@ -1,6 +1,6 @@
 //! Figure 7: round trips of echo requests and datagrams, answered on the NIC, on the host, or by both.
 
-use super::stack::{Stack, program_takes};
+use super::stack::{Protocol, Stack, program_takes};
 use super::{Clusters, csv as sheet, modelled, show};
 use crate::harness::{HEADERS, PATIENCE_PS, draw, exchange, program, settle, start};
 use anyhow::{Context as _, Result, anyhow};
@@ -44,15 +44,6 @@ const DRAWN: [f64; 2] = [0.0, 1450.0];
 /// One for each mode, in print too.
 const SHAPES: [Shape; 4] = [Shape::Circle, Shape::Square, Shape::Triangle, Shape::Diamond];
 
-/// Protocol of a request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Protocol {
-    /// Echo requests.
-    Icmp,
-    /// Datagrams.
-    Udp,
-}
-
 /// Which side replies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
@@ -62,24 +53,6 @@ pub enum Mode {
     Host,
     /// A handler receives and sends, and a program on the host computes.
     HostSpin,
-}
-
-impl Protocol {
-    const ALL: [Self; 2] = [Self::Icmp, Self::Udp];
-
-    fn name(self) -> &'static str {
-        match self {
-            Self::Icmp => "ICMP",
-            Self::Udp => "UDP",
-        }
-    }
-
-    pub(super) fn recipe(self) -> &'static str {
-        match self {
-            Self::Icmp => "icmp",
-            Self::Udp => "udp",
-        }
-    }
 }
 
 impl Mode {
@@ -158,7 +131,7 @@ impl RoundTrip {
     }
 }
 
-/// What the trips of a point took, in microseconds.
+/// The times of a point's trips, in microseconds.
 #[derive(Debug, Default)]
 struct Trips {
     simulated: Vec<f64>,

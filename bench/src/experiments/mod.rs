@@ -8,7 +8,8 @@ mod iperf;
 mod stack;
 mod table1;
 
-pub use figure7::{Mode, Protocol, RoundTrip, csv as figure7_csv, read as read_figure7};
+pub use figure7::{Mode, RoundTrip, csv as figure7_csv, read as read_figure7};
+pub use stack::Protocol;
 
 pub(crate) use figure10::{MESSAGES, Point, Spec, TIMES, points};
 

@@ -1,6 +1,5 @@
 //! The network stack of this machine behind a TAP interface: the time that a client takes, and a host that replies.
 
-use super::Protocol;
 use crate::harness::HEADERS;
 use anyhow::{Context as _, Result, bail};
 use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketType, connect, ipproto, recv, send, socket};
@@ -29,6 +28,33 @@ const PATIENCE: Duration = Duration::from_secs(2);
 const ASLEEP: Duration = Duration::from_micros(200);
 /// Bytes before the transport header.
 const NETWORK: usize = 34;
+
+/// Protocol of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Protocol {
+    /// Echo requests.
+    Icmp,
+    /// Datagrams.
+    Udp,
+}
+
+impl Protocol {
+    pub(super) const ALL: [Self; 2] = [Self::Icmp, Self::Udp];
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Icmp => "ICMP",
+            Self::Udp => "UDP",
+        }
+    }
+
+    pub(super) fn recipe(self) -> &'static str {
+        match self {
+            Self::Icmp => "icmp",
+            Self::Udp => "udp",
+        }
+    }
+}
 
 /// The network stack of this machine, and a program that sends datagrams back.
 #[derive(Debug)]
@@ -151,7 +177,7 @@ impl Drop for Stack {
     }
 }
 
-/// Microseconds of so many runs, behind some to warm up.
+/// Microseconds of each run, behind some to warm up.
 fn timed(runs: usize, run: impl Fn(u32) -> Result<Duration>) -> Result<Vec<f64>> {
     let all = (0..(WARM_UP + runs) as u32).map(|number| Ok(run(number)?.as_secs_f64() * 1e6));
     let all: Vec<f64> = all.collect::<Result<_>>()?;
