@@ -50,8 +50,12 @@ struct Cable {
 impl Cable {
     fn open() -> Result<Self> {
         let (near, far) = (format!("{NAME}-a"), format!("{NAME}-b"));
+        ip(&format!("netns add {NAME}")).with_context(|| {
+            format!(
+                "another run measures, or was killed: then `ip netns delete {NAME}` removes its namespace"
+            )
+        })?;
         let mut cable = Self { server: None };
-        ip(&format!("netns add {NAME}"))?;
         ip(&format!("link add {near} type veth peer name {far} netns {NAME}"))?;
         ip(&format!("addr add {CLIENT}/30 dev {near}"))?;
         ip(&format!("-n {NAME} addr add {SERVER}/30 dev {far}"))?;
@@ -88,7 +92,7 @@ impl Drop for Cable {
             let _ = server.kill();
             let _ = server.wait();
         }
-        // The interfaces end with their namespace. Ignore errors: it may not have been made.
+        // The interfaces end with their namespace. Ignore errors: somebody may have removed it.
         let _ = ip(&format!("netns delete {NAME}"));
     }
 }

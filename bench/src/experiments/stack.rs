@@ -2,6 +2,7 @@
 
 use crate::harness::HEADERS;
 use anyhow::{Context as _, Result, bail};
+use rustix::net::sockopt::{Timeout, set_socket_timeout};
 use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketType, connect, ipproto, recv, send, socket};
 use spinneret_nic::net::{Next, Recipe, Sink as _, Source as _, Tap, TapConfig};
 use spinneret_nic::run::reply;
@@ -26,8 +27,8 @@ const WARM_UP: usize = 5;
 const PATIENCE: Duration = Duration::from_secs(2);
 /// The client sleeps in its call when the reply comes.
 const ASLEEP: Duration = Duration::from_micros(200);
-/// Bytes before the transport header.
-const NETWORK: usize = 34;
+/// Bytes before the headers of ICMP and UDP, which have 8 bytes.
+const NETWORK: usize = HEADERS - 8;
 
 /// Protocol of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -137,7 +138,8 @@ impl Stack {
                 thread::sleep(ASLEEP);
                 let begun = Instant::now();
                 self.cable.host.clone().put(0, &reply(frame))?;
-                let received = receiver.join().expect("it does not panic")?;
+                let received = receiver.join().expect("it does not panic");
+                let received = received.context("the client gets no reply from Linux")?;
                 Ok(out + received.saturating_duration_since(begun))
             })
         })
@@ -191,6 +193,7 @@ fn client(protocol: Protocol) -> rustix::io::Result<OwnedFd> {
         Protocol::Udp => (SocketType::DGRAM, None),
     };
     let client = socket(AddressFamily::INET, kind, number)?;
+    set_socket_timeout(&client, Timeout::Recv, Some(PATIENCE))?;
     connect(&client, &SocketAddrV4::new(WIRE, PORT))?;
     Ok(client)
 }

@@ -72,11 +72,7 @@ fn makefile(board: &Board, contents: &Contents) -> File {
     } else {
         MEMORIES
     };
-    let sources: String = contents
-        .sources
-        .iter()
-        .map(|file| format!(" \\\n    {}", file.name))
-        .collect();
+    let sources = contents.in_makefile();
     let text = format!(
         "{HASH_HEADER}
 # Synthesis, place and route, and bitstream by yosys, nextpnr-ice40 and icepack. nextpnr fails if the design does

@@ -68,11 +68,7 @@ fn constraints(board: &Board, top: &str) -> File {
 
 /// Builds the bitstream. A step that fails leaves no file that the next step would take for good.
 fn makefile(top: &str, contents: &Contents) -> File {
-    let sources: String = contents
-        .sources
-        .iter()
-        .map(|file| format!(" \\\n    {}", file.name))
-        .collect();
+    let sources = contents.in_makefile();
     let text = format!(
         "{HASH_HEADER}
 # Synthesis, place and route, and bitstream by yosys, nextpnr-ecp5 and ecppack. nextpnr fails if a clock does not reach its

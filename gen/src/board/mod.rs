@@ -114,6 +114,12 @@ impl Contents {
         }
     }
 
+    /// The sources in order as the value of a variable in a Makefile, each on a line of its own.
+    pub fn in_makefile(&self) -> String {
+        let line = |file: &File| format!(" \\\n    {}", file.name);
+        self.sources.iter().map(line).collect()
+    }
+
     /// Returns the list of the sources in order; `top` is the top module.
     pub fn file_list(&self, top: &str) -> File {
         let mut text = format!("{HEADER}\n{LICENCE}\n");

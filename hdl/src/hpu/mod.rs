@@ -22,7 +22,7 @@ pub use memory::{HpuMemory, MemoryShape, Words, WordsIn};
 pub use pipeline::HpuPipeline;
 pub use ports::{HpuData, HpuDataIn, HpuRvfi, HpuRvfiIn, HpuShape, NEXT_ADDRESS};
 pub use program::HpuProgram;
-pub use ranges::{HpuRanges, RangeWrite, RangeWriteIn};
+pub use ranges::{HpuRanges, RangeWrite, RangeWriteIn, SCRATCHPAD_RANGE};
 pub use registers::HpuRegisters;
 pub(crate) use serial::SERIAL;
 pub use serial::{PACKET, SerialHpu, SerialHpuShape};

@@ -7,6 +7,9 @@ const GRAIN: usize = 23;
 const GRAIN_BITS: usize = 6;
 const PART_BITS: usize = 20;
 
+/// The first range of a task's scratchpads; those of its packet, stack and other memory are before it.
+pub const SCRATCHPAD_RANGE: usize = 5;
+
 /// Sets a protection range.
 #[interface(RangeWriteIn, threads: usize, count: usize)]
 pub struct RangeWrite {
@@ -28,7 +31,7 @@ pub struct RangeWrite {
 /// end below 0x2000_0000. A clock compares half of the ranges: the lower numbers, or the upper ones if `upper`. The address
 /// comes one clock after the thread, and the answer in the clock of the address. At power-up all ranges are empty; a reset
 /// keeps them. With `registers` every thread may access those of the cluster and standard output, which check accesses themselves,
-/// and the upper numbers do not compare the bits [`L1_ALIKE`]: scratchpads are at the same place in every second cluster.
+/// and ranges from [`SCRATCHPAD_RANGE`] on do not compare the bits [`L1_ALIKE`]: scratchpads are at the same place in every second cluster.
 #[module(
     no_clock,
     threads: usize,
@@ -57,12 +60,11 @@ pub struct HpuRanges {
 #[kernel(HpuRanges, suffix = format!("{threads}x{count}{}", if registers { "_registers" } else { "" }))]
 fn update() {
     let (low, high) = grain.split_at(GRAIN);
-    let alike = if registers {
-        reg(upper).repeat(GRAIN) & u64::from(L1_ALIKE >> GRAIN_BITS)
+    let low_of_scratchpad = if registers {
+        low & !(reg(upper).repeat(GRAIN) & u64::from(L1_ALIKE >> GRAIN_BITS))
     } else {
-        constant(lit(0, GRAIN))
+        low
     };
-    let low = low & !alike;
     let hits = ranges.iter().enumerate().map(|(number, memory)| {
         let is_upper = range.number == number + half;
         memory.write(
@@ -71,6 +73,11 @@ fn update() {
             cat!(range.end, range.first),
         );
         let (first, end) = reg(memory.read(0, cat!(upper, thread))).split_at(GRAIN);
+        let low = if number + half < SCRATCHPAD_RANGE {
+            low
+        } else {
+            low_of_scratchpad
+        };
         low >= first && low < end
     });
     let is_inside = word_of(hits).any() && !high.any();

@@ -283,8 +283,18 @@ fn scratchpads_are_at_the_same_place_in_every_second_cluster() {
                 // From one of them into the next one, and outside of all L1.
                 (l1_address(cluster, even), next - l1_address(cluster, even), false),
                 (l1_address(cluster + 8, even), 1, false),
-                // The stack is that of one cluster.
+                // The stack is that of one cluster, and other memory is where its address says.
                 (l1_address(cluster + 1, 0x800), 4, cluster == 0),
+                (
+                    PACKET_BASE + 0x40 + l1_address(cluster, 0) - l1_address(0, 0),
+                    4,
+                    cluster == 0,
+                ),
+                (
+                    0x1c08_0000 + l1_address(cluster, 0) - l1_address(0, 0),
+                    4,
+                    cluster == 0,
+                ),
             ] {
                 for kind in [0, 1] {
                     let size = if kind == 0 { [bytes, 0] } else { [0, bytes] };

@@ -8,7 +8,7 @@
 // end below 0x2000_0000. A clock compares half of the ranges: the lower numbers, or the upper ones if `upper`. The address
 // comes one clock after the thread, and the answer in the clock of the address. At power-up all ranges are empty; a reset
 // keeps them. With `registers` every thread may access those of the cluster and standard output, which check accesses themselves,
-// and the upper numbers do not compare the bits `L1_ALIKE`: scratchpads are at the same place in every second cluster.
+// and ranges from `SCRATCHPAD_RANGE` on do not compare the bits `L1_ALIKE`: scratchpads are at the same place in every second cluster.
 module spinneret_hpu_ranges_4x8_registers (
     input  wire         clk, // Clock.
     input  wire   [1:0] thread, // The thread that asks.
@@ -24,8 +24,9 @@ module spinneret_hpu_ranges_4x8_registers (
 );
 
     logic [3:0] signal_5;
+    logic [22:0] low;
     logic [2:0] high;
-    logic [22:0] alike;
+    logic [22:0] low_of_scratchpad;
     logic is_inside;
     logic [11:0] part;
     logic signal;
@@ -46,8 +47,9 @@ module spinneret_hpu_ranges_4x8_registers (
     logic [2:0] ranges_3_write_addr;
     logic [45:0] ranges_3_read_data;
 
+    assign low = grain[22:0];
     assign high = grain[25:23];
-    assign alike = {23{signal}} & 23'h60000;
+    assign low_of_scratchpad = low & ~({23{signal}} & 23'h60000);
     assign ranges_0_write_enable = range_write && (range_number == 3'd0 || range_number == 3'd4);
     assign ranges_0_write_addr = {range_number == 3'd4, range_thread};
     assign ranges_1_write_enable = range_write && (range_number == 3'd1 || range_number == 3'd5);
@@ -58,10 +60,10 @@ module spinneret_hpu_ranges_4x8_registers (
     assign ranges_3_write_addr = {range_number == 3'd7, range_thread};
 
     always_comb begin
-        signal_5[0] = (grain[22:0] & ~alike) >= signal_1[22:0] && (grain[22:0] & ~alike) < signal_1[45:23];
-        signal_5[1] = (grain[22:0] & ~alike) >= signal_2[22:0] && (grain[22:0] & ~alike) < signal_2[45:23];
-        signal_5[2] = (grain[22:0] & ~alike) >= signal_3[22:0] && (grain[22:0] & ~alike) < signal_3[45:23];
-        signal_5[3] = (grain[22:0] & ~alike) >= signal_4[22:0] && (grain[22:0] & ~alike) < signal_4[45:23];
+        signal_5[0] = low >= signal_1[22:0] && low < signal_1[45:23];
+        signal_5[1] = low_of_scratchpad >= signal_2[22:0] && low_of_scratchpad < signal_2[45:23];
+        signal_5[2] = low_of_scratchpad >= signal_3[22:0] && low_of_scratchpad < signal_3[45:23];
+        signal_5[3] = low_of_scratchpad >= signal_4[22:0] && low_of_scratchpad < signal_4[45:23];
     end
 
     assign is_inside = (|signal_5) && !(|high);

@@ -4,8 +4,8 @@
 
 // Checks that one or two areas of memory are each inside of a range of an HPU.
 //
-// It takes ten clocks an area. An area without bytes is inside. All inputs stay until it is done. The upper half of the ranges holds
-// scratchpads, which are at the same place in the L1 of every second cluster: of an address, they do not compare `L1_ALIKE`.
+// It takes ten clocks an area. An area without bytes is inside. All inputs stay until it is done. Ranges from
+// `SCRATCHPAD_RANGE` on do not compare the bits `L1_ALIKE`: scratchpads are at the same place in every second cluster.
 module spinneret_range_check (
     input  wire         clk, // Clock.
     input  wire         rst, // Synchronous reset, active high.
@@ -46,7 +46,7 @@ module spinneret_range_check (
     logic are_inside;
     logic [32:0] after; // The address after the area.
     logic is_empty;
-    logic upper; // The upper half of the ranges is compared in this clock.
+    logic is_scratchpad; // The range of a scratchpad is compared in this clock.
     logic [22:0] grain;
     logic [45:0] signal;
     logic is_in_one;
@@ -60,7 +60,7 @@ module spinneret_range_check (
     assign above = grains[26:23];
     assign range_first_1 = signal[22:0];
     assign range_end_1 = signal[45:23];
-    assign alike = {23{upper}} & 23'h60000;
+    assign alike = {23{is_scratchpad}} & 23'h60000;
     assign is_after = range_first_1 <= (grain & ~alike);
     assign is_before = {end_1 & ~alike, |part} <= {range_end_1, 1'b0};
     assign is_found = found || signal_1;
@@ -73,9 +73,9 @@ module spinneret_range_check (
         after <= {1'b0, address} + {1'b0, bytes};
         is_empty <= !(|bytes);
         signal <= ranges_read_data;
-        upper <= count[2];
+        is_scratchpad <= count[2:0] >= 3'd5;
         is_in_one <= !(|((grain ^ end_1) & 23'h60000));
-        signal_1 <= is_after && is_before && (is_in_one || !upper);
+        signal_1 <= is_after && is_before && (is_in_one || !is_scratchpad);
         found <= is_found && (|count[3:1]);
         if (start || ends) begin
             count <= 4'd0;

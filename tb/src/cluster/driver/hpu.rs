@@ -1,5 +1,6 @@
 //! An HPU of the bench: its accesses, and the registers that it sees.
 
+use spinneret_hdl::hpu::SCRATCHPAD_RANGE;
 use spinneret_regmap::pspin::{L1_ALIKE, dma, driver as register};
 use std::collections::VecDeque;
 
@@ -167,7 +168,7 @@ impl Hpu {
     fn is_inside(&self, address: u32, bytes: u32) -> bool {
         let end = u64::from(address) + u64::from(bytes);
         let contains = |(number, range): (usize, [u32; 2])| {
-            let alike = if number < 4 { 0 } else { L1_ALIKE };
+            let alike = if number < SCRATCHPAD_RANGE { 0 } else { L1_ALIKE };
             let is_in_one = (address ^ end as u32) & alike == 0;
             range[0] <= address & !alike && end & !u64::from(alike) <= u64::from(range[1]) && is_in_one
         };

@@ -1,4 +1,5 @@
 use super::{DriverRangeIn, GRAIN, RANGE};
+use crate::hpu::SCRATCHPAD_RANGE;
 use crate::hpu::cluster::{HPU, OFFSET, WORD};
 use spinneret_regmap::pspin::L1_ALIKE;
 use spinneret_verilog::prelude::*;
@@ -10,8 +11,8 @@ const COUNT: usize = RANGE + 1;
 
 /// Checks that one or two areas of memory are each inside of a range of an HPU.
 ///
-/// It takes ten clocks an area. An area without bytes is inside. All inputs stay until it is done. The upper half of the ranges holds
-/// scratchpads, which are at the same place in the L1 of every second cluster: of an address, they do not compare [`L1_ALIKE`].
+/// It takes ten clocks an area. An area without bytes is inside. All inputs stay until it is done. Ranges from
+/// [`SCRATCHPAD_RANGE`] on do not compare the bits [`L1_ALIKE`]: scratchpads are at the same place in every second cluster.
 #[module]
 pub struct RangeCheck {
     /// Ranges that are set.
@@ -42,8 +43,8 @@ pub struct RangeCheck {
     /// The address after the area.
     after: Reg<{ WORD + 1 }>,
     is_empty: Reg<bool>,
-    /// The upper half of the ranges is compared in this clock.
-    upper: Reg<bool>,
+    /// The range of a scratchpad is compared in this clock.
+    is_scratchpad: Reg<bool>,
 }
 
 #[kernel(RangeCheck)]
@@ -62,14 +63,14 @@ fn update() {
 
     /// The range of the clock before is compared.
     let (range_first, range_end) = reg(ranges.read(0, cat!(hpu, count.slice(0, RANGE)))).split_at(GRAIN);
-    upper = count[RANGE - 1];
-    let alike = upper.repeat(GRAIN) & u64::from(L1_ALIKE >> OFFSET);
+    is_scratchpad = count.slice(0, RANGE) >= SCRATCHPAD_RANGE as u64;
+    let alike = is_scratchpad.repeat(GRAIN) & u64::from(L1_ALIKE >> OFFSET);
     let is_after = range_first <= grain & !alike;
     let is_before = cat!(end & !alike, part.any()) <= cat!(range_end, lit(0, 1));
     let is_in_one = reg(!((grain ^ end) & u64::from(L1_ALIKE >> OFFSET)).any());
 
     /// Its result is added one clock later.
-    let is_found = found || reg(is_after && is_before && (is_in_one || !upper));
+    let is_found = found || reg(is_after && is_before && (is_in_one || !is_scratchpad));
     found = is_found && count.slice(1, RANGE).any();
     let ends = runs && count == RANGES + 1;
     done = ends && (second || !has_second);

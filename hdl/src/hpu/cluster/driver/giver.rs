@@ -1,5 +1,6 @@
 use super::slots::limited;
 use super::{CLUSTER, DriverRange, GRAIN, Given, RANGE, l1_base};
+use crate::hpu::SCRATCHPAD_RANGE;
 use crate::hpu::cluster::{
     HPU, HPUS, OFFSET, PAIR, SLOT, TASK_PACKET, TASK_PAIR, TASK_SOURCE, WORD, pair_of,
 };
@@ -22,6 +23,7 @@ const ADDRESSES: [usize; 7] = [
     SCRATCHPADS,
     SCRATCHPADS + 1,
 ];
+const _: () = assert!(ADDRESSES[SCRATCHPAD_RANGE] == SCRATCHPADS);
 const NONE: usize = 0;
 /// The ranges of the packet in L1, stack, shared data, packet in L2.
 const PACKET: usize = 0;

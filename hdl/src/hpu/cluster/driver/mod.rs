@@ -19,7 +19,7 @@
 //! - **Giving:** tasks go in order to the lowest HPU that is idle when their ranges begin to be set: one that has read register 0 since its last task,
 //!   of which nothing is under way. Before it sees its task, its ranges are set, the last one when the packet is there: 0 packet in L1 (what was
 //!   copied), 1 stack area, 2 handler memory, 3 the program's shared data (words 9 and 13; the first 64 KiB of handler memory if these name none of
-//!   it), 4 packet in L2, 5 and 6 scratchpads 0 and 1, in grains of 64 bytes. A range without bytes, or beyond 512 MiB, is empty. From 4
+//!   it), 4 packet in L2, 5 and 6 scratchpads 0 and 1, in grains of 64 bytes. A range without bytes, or beyond 512 MiB, is empty. From 5
 //!   on, ranges do not compare the bits [`L1_ALIKE`](spinneret_regmap::pspin::L1_ALIKE) of an address: every second cluster has its scratchpad
 //!   at the same place.
 //! - **Registers** are those of [`spinneret_regmap::pspin::driver`] and [`dma`](spinneret_regmap::pspin::dma). Those below `TASK_END` wait while no task is held.
