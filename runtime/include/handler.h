@@ -58,16 +58,12 @@ static_assert(offsetof(task_t, host_mem_high) == HWSCHED_HOST_MEM_ADDR_HIGH - HW
  * cluster is at the offset of the one that is named four clusters before.
  */
 static inline void *spin_scratchpad(const task_t *task, uint32_t cluster) {
-    if (__builtin_expect(cluster < SPIN_TASK_CLUSTERS, 1)) {
-        return task->scratchpad[cluster];
-    }
     uint32_t beyond = cluster / SPIN_TASK_CLUSTERS * SPIN_TASK_CLUSTERS;
     return (uint8_t *)task->scratchpad[cluster % SPIN_TASK_CLUSTERS] + (beyond << SPIN_L1_SHIFT);
 }
 
 static inline size_t spin_scratchpad_size(const task_t *task, uint32_t cluster) {
-    bool is_named = __builtin_expect(cluster < SPIN_TASK_CLUSTERS, 1);
-    return task->scratchpad_size[is_named ? cluster : cluster % SPIN_TASK_CLUSTERS];
+    return task->scratchpad_size[cluster % SPIN_TASK_CLUSTERS];
 }
 
 typedef struct handler_args {

@@ -49,6 +49,8 @@ typedef struct {
     volatile uint32_t *deciding;
     record_t *others[CLUSTERS - 1]; /* those in others: none if they are not ready, else one, three or seven, the last one repeated */
     volatile uint32_t *counter;
+    bool has_counted; /* no segment has gone the long way since `counted` was read or written */
+    uint32_t counted; /* the counter, which is this HPU's alone */
 } known_t;
 
 static __thread known_t known;
@@ -159,9 +161,18 @@ static inline bool claim_known(uint32_t index) {
     return true;
 }
 
+/* Counts an accepted segment. A store is a clock for the memory, an addition up to ten. */
+static inline void count_known(void) {
+    if (!likely(known.has_counted)) {
+        known.has_counted = true;
+        known.counted = *known.counter;
+    }
+    *known.counter = ++known.counted;
+}
+
 /* Enters the place that is known, if it still has the message that is known. */
 static inline bool enter_known(place_t *place) {
-    add(&place->users, 1);
+    add(&place->progress, SLMP_USER);
     if (likely(place->state == SLMP_OPEN) && likely(place->generation == known.generation)) {
         return true;
     }

@@ -38,8 +38,13 @@
 
 #include "segment.h"
 
-/* Maximum number of clusters. */
-#define CLUSTERS 8
+/* Maximum number of clusters; a file for HPUs of fewer clusters defines its own. */
+#define MAX_CLUSTERS 8
+#ifndef CLUSTERS
+#define CLUSTERS MAX_CLUSTERS
+#endif
+/* There may be clusters whose scratchpads a task does not name. */
+#define HAS_UNNAMED_CLUSTERS (CLUSTERS > SPIN_TASK_CLUSTERS)
 
 /* A message's record in one cluster. */
 typedef volatile struct {
@@ -53,7 +58,7 @@ typedef volatile struct {
     uint32_t withdrawn;  /* claims that were taken away again */
     uint32_t wants[2];   /* a byte of each HPU: whether it wants to change words of the record, or just does */
     uint32_t reserved[6];
-    uint32_t ready[CLUSTERS]; /* for each cluster, the generation that its record is for */
+    uint32_t ready[MAX_CLUSTERS]; /* for each cluster, the generation that its record is for */
     uint32_t deciding[8];     /* for each HPU, 1 + the index of the segment that it has not decided about, or 0 */
     uint32_t claimed[SLMP_BITMAP_WORDS];
 } record_t;
@@ -79,7 +84,9 @@ typedef struct {
 
 /* The cluster's record, which has to be there. */
 static inline record_t *record_of(const local_t *local, uint32_t cluster) {
-    return (record_t *)((uintptr_t)spin_scratchpad(local->task, cluster) + local->offset);
+    const task_t *task = local->task;
+    void *scratchpad = HAS_UNNAMED_CLUSTERS ? spin_scratchpad(task, cluster) : task->scratchpad[cluster];
+    return (record_t *)((uintptr_t)scratchpad + local->offset);
 }
 
 /* The records of a place, whose message is not known yet. */
@@ -91,7 +98,8 @@ static inline local_t records_of_place(const task_t *task, uint32_t cluster, uin
 
 /* Returns whether a cluster has memory for `count` records. */
 static inline bool has_records(const task_t *task, uint32_t cluster, uint32_t count) {
-    return likely(cluster < CLUSTERS) && likely(spin_scratchpad_size(task, cluster) >= count * sizeof(record_t));
+    return likely(rt_cluster_count() <= CLUSTERS) &&
+           likely(spin_scratchpad_size(task, cluster) >= count * sizeof(record_t));
 }
 
 /* The flag of an HPU. */
@@ -334,7 +342,7 @@ static inline claim_t claim_segment(const local_t *local, uint32_t index) {
             others |= record_of(local, cluster)->claimed[word];
         }
     }
-    if (!likely(rt_cluster_count() <= SPIN_TASK_CLUSTERS)) {
+    if (HAS_UNNAMED_CLUSTERS && !likely(rt_cluster_count() <= SPIN_TASK_CLUSTERS)) {
         local_t copy = *local;
         others |= claimed_beyond(&copy, word);
     }

@@ -53,20 +53,20 @@ static inline bool receive_known(const task_t *task) {
         known.answer.word[HEADER_WORDS - 1] = headers->word[HEADER_WORDS - 1];
         spin_send_packet(&known.answer, sizeof(known.answer), &sent);
     }
-    add(known.counter, 1);
+    count_known();
     spin_cmd_wait(copied);
-    add(&place->done, 1);
+    count_and_leave(place);
     if (!likely(known.own->ended != known.generation)) {
         complete_known(task);
     }
-    leave(place);
     return true;
 }
 
-static __attribute__((noinline)) void receive_unknown(const task_t *task) { receive_frame(task); }
+__attribute__((noinline)) void receive_the_long_way(const task_t *task) { receive_frame(task); }
 
 void receive_on_own(handler_args_t *args) {
     if (!likely(receive_known(args->task))) {
-        receive_unknown(args->task);
+        known.has_counted = false;
+        receive_the_long_way(args->task);
     }
 }

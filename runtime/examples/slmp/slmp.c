@@ -14,6 +14,9 @@
  * Atomic operations with a result take long in L2, so there are some when a message begins and ends, and none in
  * between.
  */
+/* As many as a task names. More of them take the long way of spinneret's own HPUs. */
+#define CLUSTERS SPIN_TASK_CLUSTERS
+
 #include "own.h"
 
 /* HPUs of the PULP cluster remember nothing. */
@@ -30,6 +33,10 @@ __attribute__((noinline)) void slmp_ph(handler_args_t *args);
 __handler__ void slmp_ph(handler_args_t *args) {
     if (spin_is_own_hpu()) {
         receive_on_own(args);
+        return;
+    }
+    if (!likely(rt_cluster_count() <= CLUSTERS)) {
+        receive_the_long_way(args->task);
         return;
     }
     receive_frame(args->task);
