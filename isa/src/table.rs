@@ -67,7 +67,7 @@ impl Format {
 }
 
 /// The unit that executes an instruction. It decides how many clocks the instruction takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[allow(missing_docs)] // The names say it.
 pub enum Unit {
     Alu,
@@ -81,6 +81,19 @@ pub enum Unit {
     Csr,
     System,
     Custom,
+}
+
+impl Unit {
+    /// How many there are.
+    pub const COUNT: usize = Self::Custom as usize + 1;
+
+    /// All of them in order, as the instructions of the table need them.
+    pub fn all() -> Vec<Self> {
+        let mut all: Vec<_> = TABLE.iter().map(|row| row.unit).collect();
+        all.sort();
+        all.dedup();
+        all
+    }
 }
 
 /// An instruction of 32 bits.

@@ -24,32 +24,11 @@
 use spinneret_isa::{COMPRESSED, Format, Op, Row, Source, TABLE, Unit};
 use spinneret_verilog::prelude::*;
 
-/// Units, in the order of their bits.
-pub const UNITS: [Unit; 11] = [
-    Unit::Alu,
-    Unit::Multiply,
-    Unit::Divide,
-    Unit::Jump,
-    Unit::Branch,
-    Unit::Load,
-    Unit::Store,
-    Unit::Atomic,
-    Unit::Csr,
-    Unit::System,
-    Unit::Custom,
-];
-
 /// A format for each kind of immediate; atomic instructions add 0 to their address.
-const FORMATS: [Format; 8] = [
-    Format::I,
-    Format::Shift,
-    Format::S,
-    Format::B,
-    Format::U,
-    Format::J,
-    Format::Csr,
-    Format::CsrImm,
-];
+const FORMATS: [Format; 8] = {
+    use Format::{B, Csr, CsrImm, I, J, S, Shift, U};
+    [I, Shift, S, B, U, J, Csr, CsrImm]
+};
 
 /// A decoded instruction.
 #[interface(DecodedIn)]
@@ -64,8 +43,8 @@ pub struct Decoded {
     pub adds_imm: Wire<Out, bool>,
     /// The first operand: 0 rs1, 1 the program counter, 2 zero.
     pub base: Wire<Out, 2>,
-    /// Bit n: unit n of [`UNITS`] executes it.
-    pub unit: Wire<Out, { UNITS.len() }>,
+    /// Bit n: the n-th [`Unit`] executes it.
+    pub unit: Wire<Out, { Unit::COUNT }>,
     /// Which function of the unit.
     pub function: Wire<Out, 3>,
     /// Subtraction instead of addition, signed instead of unsigned shift.
@@ -162,17 +141,11 @@ fn update() {
     rs1 = expanded.slice(15, 5);
     rs2 = expanded.slice(20, 5);
 
-    let rows: Vec<(&Row, Sig<bool>)> = TABLE
-        .iter()
-        .map(|row| {
-            (
-                row,
-                expanded
-                    .fits(row.bits)
-                    .named(&format!("is_{}", row.name.replace('.', "_"))),
-            )
-        })
-        .collect();
+    let rows = TABLE.iter().map(|row| {
+        let name = format!("is_{}", row.name.replace('.', "_"));
+        (row, expanded.fits(row.bits).named(&name))
+    });
+    let rows: Vec<(&Row, Sig<bool>)> = rows.collect();
     let one_of = |wanted: &dyn Fn(&Row) -> bool| {
         let hits = rows.iter().filter(|(row, _)| wanted(row)).map(|(_, hit)| *hit);
         hits.reduce(|a, b| a | b).expect("one instruction at least")
@@ -196,7 +169,11 @@ fn update() {
         one_of(&|row| row.op == Op::Lui),
         one_of(&|row| matches!(row.op, Op::Auipc | Op::Jal) || row.unit == Unit::Branch)
     ));
-    m.unit = reg(word_of(UNITS.map(|unit| one_of(&|row| row.unit == unit))));
+    m.unit = reg(word_of(
+        Unit::all()
+            .into_iter()
+            .map(|unit| one_of(&|row| row.unit == unit)),
+    ));
     /// Bits of an immediate are no function.
     let has_function = !one_of(&|row| matches!(row.format, Format::U | Format::J));
     m.function = reg(expanded.slice(12, 3) & has_function.repeat(3));

@@ -15,7 +15,7 @@ mod serial;
 pub mod serial_protocol;
 
 pub use csrs::HpuCsrs;
-pub use decoder::{Decoded, DecodedIn, HpuDecoder, UNITS};
+pub use decoder::{Decoded, DecodedIn, HpuDecoder};
 pub use divider::HpuDivider;
 pub(crate) use memory::MEMORY;
 pub use memory::{HpuMemory, MemoryShape, Words, WordsIn};

@@ -32,7 +32,7 @@ use super::execute::{self, Operands};
 use super::memory::function_of;
 use super::{
     HpuCsrs, HpuData, HpuDecoder, HpuDivider, HpuProgram, HpuRanges, HpuRegisters, HpuRvfi, HpuShape,
-    NEXT_ADDRESS, RangeWriteIn, UNITS,
+    NEXT_ADDRESS, RangeWriteIn,
 };
 use spinneret_isa::{Op, Unit, cause};
 use spinneret_verilog::prelude::*;
@@ -122,9 +122,13 @@ fn update() {
     registers.read[0] = cat!(thread.at(3), decoder.rs1);
     registers.read[1] = cat!(thread.at(3), decoder.rs2);
     let rs1 = staged("rs1", 3, decoder.rs1);
-    let units = UNITS.iter().enumerate().map(|(bit, unit)| {
+    let units = Unit::all().into_iter().map(|unit| {
         let is_there = shape.multiplies || !matches!(unit, Unit::Multiply | Unit::Divide);
-        let executes = if is_there { decoder.m.unit[bit] } else { never };
+        let executes = if is_there {
+            decoder.m.unit[unit as usize]
+        } else {
+            never
+        };
         staged(&format!("is_{unit:?}").to_lowercase(), 4, executes)
     });
     let units: Vec<_> = units.collect();
@@ -135,10 +139,7 @@ fn update() {
     let [calls, breaks, returns] = [("calls", 0), ("breaks", 1), ("returns", 2)]
         .map(|(name, bit)| staged(name, 4, decoder.m.system[bit]));
     let issued_now = staged("issued", 4, issued).reset_to(false);
-    let is = |stage: usize, wanted: Unit| {
-        let bit = UNITS.iter().position(|unit| *unit == wanted);
-        units[bit.expect("every unit has a bit")].at(stage)
-    };
+    let is = |stage: usize, unit: Unit| units[unit as usize].at(stage);
     let is_atomic = |stage: usize| is(stage, Unit::Atomic);
     let reads_memory = |stage: usize| is(stage, Unit::Load) || is_atomic(stage);
     let is_not = |stage: usize, unit: Unit| reg(!is(stage - 1, unit));

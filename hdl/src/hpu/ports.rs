@@ -117,6 +117,10 @@ pub struct HpuShape {
 /// Where threads begin, in bytes from the beginning of program memory: that of the PULP cluster.
 const RESET_OFFSET: u64 = 0x80;
 
+fn suffix_of((is_there, name): (bool, &str)) -> &str {
+    if is_there { name } else { "" }
+}
+
 impl HpuShape {
     /// Address of the first instruction.
     pub(super) fn reset_vector(&self) -> u64 {
@@ -134,23 +138,17 @@ impl HpuShape {
     }
 
     pub(super) fn suffix(&self) -> String {
-        let trace = if self.trace { "_trace" } else { "" };
-        let registers = if self.registers { "_registers" } else { "" };
-        format!(
-            "{}x{}_{}_{}{registers}{}{trace}",
-            self.threads,
-            self.ranges,
-            self.program_words,
-            self.memory_clocks,
-            self.options()
-        )
+        let [registers, trace] = [(self.registers, "_registers"), (self.trace, "_trace")].map(suffix_of);
+        let (threads, ranges, words) = (self.threads, self.ranges, self.program_words);
+        let (clocks, options) = (self.memory_clocks, self.options());
+        format!("{threads}x{ranges}_{words}_{clocks}{registers}{options}{trace}")
     }
 
     /// Suffixes for missing instructions and counters.
     pub(super) fn options(&self) -> String {
-        let multiplies = if self.multiplies { "" } else { "_no_multiply" };
-        let counts = if self.counts { "" } else { "_no_count" };
-        format!("{multiplies}{counts}")
+        [(!self.multiplies, "_no_multiply"), (!self.counts, "_no_count")]
+            .map(suffix_of)
+            .concat()
     }
 
     fn check(&self, checked: Checked<'_>) -> Result<(), ParameterError> {

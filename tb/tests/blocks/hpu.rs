@@ -1,6 +1,5 @@
 //! Parts of the HPU: the decoder against that of the simulator, both of which come from the table of instructions, and the registers.
 
-use spinneret_hdl::hpu::UNITS;
 use spinneret_isa::{Format, Instruction, Unit};
 use spinneret_models::{HpuDecoder, HpuRegisters};
 use spinneret_sim::prelude::*;
@@ -19,17 +18,13 @@ fn expected(word: u32) -> Vec<(&'static str, u64)> {
     let Some(row) = instruction.op().row() else {
         return vec![("m_unit", 0), ("m_rd", 0)];
     };
-    let unit = UNITS
-        .iter()
-        .position(|unit| *unit == row.unit)
-        .expect("every unit has a bit");
     let has_function = !matches!(row.format, Format::U | Format::J);
     let digits: String = row.bits.chars().filter(|digit| *digit != '_').collect();
     let is_atomic = row.unit == Unit::Atomic;
     let adds_to_rs1 = is_atomic || row.unit == Unit::Store;
     let is_alternate = row.unit == Unit::Alu && digits.starts_with("01");
     let mut fields = vec![
-        ("m_unit", 1 << unit),
+        ("m_unit", 1 << row.unit as usize),
         ("m_rd", instruction.rd() as u64),
         (
             "m_imm",
