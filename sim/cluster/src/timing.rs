@@ -43,6 +43,10 @@ pub struct Timing {
     pub l2_store_busy: u64,
     /// Clocks for which an atomic operation occupies its L2 memory.
     pub l2_atomic_busy: u64,
+    /// The same, if it waited while the one before changed the same word.
+    pub l2_follower_busy: u64,
+    /// How many may follow one another so.
+    pub l2_followers: u32,
     /// Fetch of a line from program memory, while the cache is off.
     pub fetch_uncached: u32,
     /// Fetch of a line on a cache miss.
@@ -88,6 +92,8 @@ impl Default for Timing {
             l2_packet_load_busy: 1,
             l2_store_busy: 3,
             l2_atomic_busy: 15,
+            l2_follower_busy: 15,
+            l2_followers: 0,
             fetch_uncached: 11,
             fetch_miss: 20,
             fetch_filled: 12,
@@ -145,7 +151,9 @@ impl Timing {
             l2_load_busy: 1,
             l2_packet_load_busy: 1,
             l2_store_busy: 1,
-            l2_atomic_busy: 8,
+            l2_atomic_busy: 10,
+            l2_follower_busy: 3,
+            l2_followers: 7,
             // Program memory is private to a pipeline.
             fetch_uncached: 0,
             fetch_miss: 0,
@@ -325,8 +333,19 @@ pub(crate) enum AccessKind {
 /// An access occupies its memory for a part of its latency. An HPU that finds the memory busy waits until it is free.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct L2Contention {
-    handler: u64,
-    packet: u64,
+    handler: Contended,
+    packet: Contended,
+}
+
+/// A memory of L2.
+#[derive(Clone, Debug, Default)]
+struct Contended {
+    /// When it is free again.
+    free: u64,
+    /// The word that the last access changed, if it was an atomic operation.
+    changed: Option<usize>,
+    /// Atomic operations of that word that followed one another.
+    followers: u32,
 }
 
 impl L2Contention {
@@ -340,13 +359,22 @@ impl L2Contention {
             AccessKind::Store => (timing.l2_store, timing.l2_store_busy),
             AccessKind::Atomic => (timing.l2_atomic, timing.l2_atomic_busy),
         };
-        let free = match place {
-            Place::Handler(_) => &mut self.handler,
-            Place::Packet(_) => &mut self.packet,
+        let (memory, offset) = match place {
+            Place::Handler(offset) => (&mut self.handler, offset),
+            Place::Packet(offset) => (&mut self.packet, offset),
             Place::L1(..) | Place::Program(_) => return alone,
         };
-        let start = now.max(*free);
-        *free = start + busy;
+        let changed = (kind == AccessKind::Atomic).then_some(offset);
+        let follows = changed.is_some()
+            && changed == memory.changed
+            && now < memory.free
+            && memory.followers < timing.l2_followers;
+        let start = now.max(memory.free);
+        *memory = Contended {
+            free: start + if follows { timing.l2_follower_busy } else { busy },
+            changed,
+            followers: if follows { memory.followers + 1 } else { 0 },
+        };
         alone + u32::try_from(start - now).unwrap_or(u32::MAX - alone)
     }
 }
@@ -403,5 +431,22 @@ mod tests {
         );
         let free = 100 + timing.l2_atomic_busy + timing.l2_load_busy;
         assert_eq!(access(here, AccessKind::Store, free), timing.l2_store);
+    }
+
+    #[test]
+    fn atomic_operations_of_a_word_follow_each_other() {
+        let (mut l2, timing) = (L2Contention::default(), Timing::spinneret());
+        let mut waits = |offsets: [usize; 9]| {
+            let now = l2.handler.free;
+            offsets.map(|offset| {
+                l2.access(Place::Handler(offset), AccessKind::Atomic, now, &timing) - timing.l2_atomic
+            })
+        };
+        // The first one of a word is not a follower, nor is the one after seven followers.
+        assert_eq!(waits([4; 9]), [0, 10, 13, 16, 19, 22, 25, 28, 31]);
+        assert_eq!(
+            waits([4, 8, 4, 8, 8, 8, 4, 4, 4]),
+            [0, 10, 20, 30, 40, 43, 46, 56, 59]
+        );
     }
 }

@@ -511,6 +511,30 @@ fn operations_of_a_word_follow_each_other_and_others_have_their_turns() {
 }
 
 #[test]
+fn ports_with_operations_of_a_word_are_served_alike() {
+    check(|bench| {
+        for _ in 0..2000 {
+            for hpu in 0..2 * HPUS {
+                bench.offer(Request {
+                    hpu,
+                    address: HANDLER_BASE + 60,
+                    kind: Kind::Atomic(ADD),
+                    data: 1,
+                });
+            }
+            bench.clock();
+        }
+        let of_port = |wanted| bench.served.iter().filter(|port| **port == wanted).count();
+        let counts = [0, 1, 2, 3].map(of_port);
+        assert!(
+            counts.iter().all(|count| count.abs_diff(counts[0]) <= 2),
+            "{counts:?}"
+        );
+        bench.drain();
+    });
+}
+
+#[test]
 fn accesses_of_others_cancel_a_reservation() {
     check(|bench| {
         let address = PACKET_BASE + 8;

@@ -17,7 +17,7 @@
 //! - **Atomic operations** read, compute and write, alone in the server. `hold` is 1 from the offer of the read until the write is accepted,
 //!   and `write_line` is its line meanwhile.
 //! - **Followers:** when the write is accepted, an atomic operation of the same word comes next if it was offered in the clock before: that of the
-//!   lowest port, and seven at most before another access has its turn. It goes on with the new word: it reads nothing, `hold` stays, and
+//!   next port, and seven at most before another access has its turn. It goes on with the new word: it reads nothing, `hold` stays, and
 //!   its write is offered three clocks later. If none follows, nothing is taken in the clock of the end, and `hold` is 0 in the next one: other
 //!   writers of the memory get their turn.
 //! - **Reservations:** each HPU has one, of a word. `lr.w` loads and reserves. `sc.w` drops the HPU's reservation, and stores if it was of
@@ -122,6 +122,16 @@ pub struct WordServer {
     done: [Reg<bool, Reset>; ports],
 }
 
+/// The first port after `turn` that wants something, around the end; `turn` if none does.
+#[kernel]
+fn next_port(wants: &[Sig<bool>], turn: Sig) -> Sig {
+    let ports = wants.iter().enumerate();
+    let number = |port: usize| constant(lit(port as u64, turn.width()));
+    let all = ports.clone().map(|(port, wants)| (*wants, number(port)));
+    let later = ports.map(|(port, wants)| (*wants && turn < port, number(port)));
+    first(&later.chain(all).collect::<Vec<_>>(), turn)
+}
+
 #[kernel(WordServer, suffix = clusters)]
 fn update() {
     let is_function = |atomic: Sig, op| atomic == 0x20 | function_of(op);
@@ -172,33 +182,17 @@ fn update() {
     // The next request: one that follows, or of the first port after the one that had the last turn.
     let is_operation =
         |atomic: Sig| atomic[5] && !is_function(atomic, Op::ScW) && !is_function(atomic, Op::LrW);
-    let chosen = wire(port.width());
-    chosen = turn;
     let valid: Vec<_> = far.iter().map(|far| far.valid).collect();
-    for (number, valid) in valid.iter().enumerate().rev() {
-        if *valid {
-            chosen = number;
-        }
-    }
-    for (number, valid) in valid.iter().enumerate().skip(1).rev() {
-        if *valid && turn < number {
-            chosen = number;
-        }
-    }
-    // The word is compared a clock before: offers stay, and so does the number while an operation is inside.
-    let alike: Vec<_> = far
-        .iter()
-        .map(|far| {
-            let is_same = far.address.slice(2, NUMBER) == number;
-            far.valid && reg_reset(far.valid && is_operation(far.atomic) && is_same, false)
-        })
-        .collect();
-    let finds = may_follow && word_of(alike.iter().copied()).any();
-    for (number, alike) in alike.iter().enumerate().rev() {
-        if may_follow && *alike {
-            chosen = number;
-        }
-    }
+    // The one that follows is found a clock before: offers stay, and so do port and number while an operation is inside.
+    let alike = far.iter().map(|far| {
+        let is_same = far.address.slice(2, NUMBER) == number;
+        far.valid && is_operation(far.atomic) && is_same
+    });
+    let alike: Vec<_> = alike.collect();
+    let has_alike = reg_reset(word_of(alike.iter().copied()).any(), false);
+    let follower = reg(next_port(&alike, port));
+    let finds = may_follow && has_alike && word_of(valid.iter().copied())[follower];
+    let chosen = if finds { follower } else { next_port(&valid, turn) };
     let does_follow = finds && ends && !write.failed;
     let can_take = !busy || is_done || does_follow;
     let takes = can_take && word_of(valid.iter().copied()).any();
