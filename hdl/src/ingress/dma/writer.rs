@@ -185,8 +185,8 @@ fn update() {
 /// frame that is one beat long leaves in the cycle in which it comes, and one beat a clock passes.
 /// A beat that was seen stays where it is, or moves ahead when the head is taken.
 /// # Parameters
-/// `depth` is at least 1. Above 2 it is a power of two, and beats wait in distributed RAM, as a narrow beat has many of its kind
-/// in sight: with 64 bits 15 entries.
+/// `depth` is at least 1. Above 2 it is a power of two, and beats wait in distributed RAM, because narrow beats need many
+/// entries: 15 with 64 bits.
 #[module(
     beat: BeatFields,
     depth: usize,
@@ -208,7 +208,7 @@ pub struct Window {
     pub cut: Wire<Out, { depth }>,
     /// Takes the first beat; only when it is there.
     pub take: Wire<In, bool>,
-    // What waits: beats, or their marks.
+    // Waiting beats, or their marks.
     entries: [Reg<{ entry }>; depth - 1],
     used: [Reg<bool, Reset>; depth - 1],
     /// The beats that wait, if the entries are marks.
