@@ -95,9 +95,9 @@ impl Setup {
         1 << self.address_bits
     }
 
-    /// The same, or the highest address of a command if that has no bit more.
-    pub fn source_end(&self) -> u64 {
-        self.address_end().min(u64::MAX >> (64 - self.source_bits))
+    /// The highest address that a command can have.
+    pub fn highest_source(&self) -> u64 {
+        u64::MAX >> (64 - self.source_bits)
     }
 
     /// Beats of a frame of that length.

@@ -419,7 +419,7 @@ pub fn random_command(rng: &mut ChaCha8Rng, setup: &Setup, pieces: &[u64]) -> Co
     let mut source = piece + offset;
     match rng.random_range(0..100) {
         // Beyond the highest address: by a part of the frame, or by a bit that the port does not have.
-        0..2 => source = setup.source_end() - rng.random_range(0..length.max(1)),
+        0..2 => source = setup.address_end() - rng.random_range(0..length.max(1)),
         2..4 if setup.source_bits > setup.address_bits => {
             source |= 1 << rng.random_range(setup.address_bits..setup.source_bits);
         }
@@ -427,7 +427,7 @@ pub fn random_command(rng: &mut ChaCha8Rng, setup: &Setup, pieces: &[u64]) -> Co
     }
     Command {
         id: rng.random_range(0..setup.ids),
-        source,
+        source: source.min(setup.highest_source()),
         length,
         way: random_way(rng, setup),
     }

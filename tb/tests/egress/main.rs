@@ -186,6 +186,10 @@ fn sends_a_line_of_memory_a_clock_whatever_the_latency<M: Model>(run: &mut TestR
         let places = offsets.into_iter().chain([Place::Everywhere]);
         for place in places {
             for size in [1, 64, 65, 128, 256, 512, 1024, 1500, 1514, 1518, 4096, 9600] {
+                // A long frame of narrow beats takes a thousand clocks, so its places are measured together.
+                if beat < 64 && size > 1518 && place != Place::Everywhere {
+                    continue;
+                }
                 let rate = measure(&mut bench, size, place);
                 assert!(
                     rate.per_frame <= rate.lines,

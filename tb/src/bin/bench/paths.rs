@@ -204,8 +204,9 @@ impl EgressRow {
     /// Frames from the start of a line.
     fn aligned<M: Model>(bench: &mut egress::EgressBench<M>, size: u64, latency: u64) -> Self {
         // The public design has beats of 64 bytes.
-        let known = EGRESS_REFERENCE.iter().filter(|_| bench.setup.beat == 64);
-        let known = known.filter(|(bytes, after, _)| (*bytes, *after) == (size, latency));
+        let known = EGRESS_REFERENCE.iter();
+        let asked = (bench.setup.beat == 64).then_some((size, latency));
+        let known = known.filter(|(bytes, after, _)| Some((*bytes, *after)) == asked);
         Self {
             beat_bytes: bench.setup.beat,
             size,
