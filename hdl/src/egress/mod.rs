@@ -94,6 +94,16 @@ pub(crate) const SIMULATED: &[Variant] = &[
          commands=4 user_width=17 tx_user=0x10000 error_clear=1",
     ),
     ENTRY.variant("pspin_egress_datapath_board", "").of_boards(),
+    // Narrow beats, with a buffer of as many bytes.
+    ENTRY.variant("pspin_egress_datapath_w64", "data_width=64 buffer_beats=4096"),
+    ENTRY.variant("pspin_egress_datapath_w128", "data_width=128 buffer_beats=2048"),
+    ENTRY.variant("pspin_egress_datapath_w256", "data_width=256 buffer_beats=1024"),
+    // For an FPGA of 24,000 LUTs: one cluster, frames of 1518 bytes.
+    ENTRY.variant(
+        "pspin_egress_datapath_lean",
+        "data_width=64 id_width=1 dest_width=1 user_width=1 host_address_width=32 clusters=1 cores=8 core_commands=1 max_frame=1518 \
+         buffer_beats=512 commands=8",
+    ),
 ];
 
 /// Verilog parameters that follow from the others.

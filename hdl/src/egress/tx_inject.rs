@@ -61,6 +61,8 @@ pub(crate) const SIMULATED: &[Variant] = &[
         "pspin_tx_inject_odd",
         "data_width=64 id_width=3 dest_width=1 user_width=9 tag_width=6 timestamp_width=48",
     ),
+    ENTRY.variant("pspin_tx_inject_w128", "data_width=128"),
+    ENTRY.variant("pspin_tx_inject_w256", "data_width=256"),
 ];
 
 /// Verilog parameters that follow from the others.

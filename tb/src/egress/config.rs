@@ -95,6 +95,11 @@ impl Setup {
         1 << self.address_bits
     }
 
+    /// The highest address that a command can have.
+    pub fn highest_source(&self) -> u64 {
+        u64::MAX >> (64 - self.source_bits)
+    }
+
     /// Beats of a frame of that length.
     pub fn beats(&self, length: u64) -> u64 {
         length.div_ceil(self.beat)

@@ -427,7 +427,7 @@ pub fn random_command(rng: &mut ChaCha8Rng, setup: &Setup, pieces: &[u64]) -> Co
     }
     Command {
         id: rng.random_range(0..setup.ids),
-        source,
+        source: source.min(setup.highest_source()),
         length,
         way: random_way(rng, setup),
     }

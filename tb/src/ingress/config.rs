@@ -17,6 +17,8 @@ pub struct Setup {
     pub side_bits: Option<[u32; 2]>,
     /// Whether HERs have the sum of the IP payload.
     pub has_sum: bool,
+    /// Execution contexts, at most [`CONTEXTS`].
+    pub contexts: usize,
     /// The matching engine.
     pub matcher: MatcherParams,
     /// Width of the message id in a HER in bits.
@@ -44,7 +46,6 @@ impl Setup {
         let parameters = Parameters::of::<M>();
         let get = |name| parameters.get(name);
         for (name, modelled) in [
-            ("contexts", CONTEXTS as u64),
             ("message_id_width", 32),
             ("message_id_network_order", 0),
             ("transfer_limit", 0),
@@ -62,6 +63,7 @@ impl Setup {
             side_bits: (get("side_band") == 1)
                 .then(|| ["id_width", "dest_width"].map(|name| get(name) as u32)),
             has_sum: get("payload_sum") == 1,
+            contexts: get("contexts") as usize,
             matcher: parameters.matcher(),
             her_message_id_bits: get("her_message_id_width") as u32,
             context_in_message_id: get("context_in_message_id") == 1,
@@ -85,6 +87,15 @@ impl Setup {
     /// Bytes at the start of a frame that rules look at.
     pub fn inspected_bytes(&self) -> usize {
         4 * self.matcher.inspected_words()
+    }
+
+    /// Clocks from the first beat of a frame to its HER through an empty path, if the response comes one clock after the
+    /// last beat.
+    pub fn her_cycles(&self, size: usize) -> u64 {
+        let beats = size.div_ceil(self.beat_bytes);
+        let after_the_first = |most: usize| beats.min(most) - 1;
+        let inspected = after_the_first(self.inspected_bytes() / self.beat_bytes);
+        (8 + beats + inspected + after_the_first(self.small_beats())) as u64
     }
 
     /// Packets that can be in flight so that each certainly finds a slot of its class. One less than there are slots:
@@ -197,7 +208,7 @@ pub use crate::her_gen::FIELDS;
 /// The field of 64 bits.
 const WIDE_FIELD: &str = "host_mem_addr";
 
-/// Contexts, as many as rulesets.
+/// Contexts of a path at most, as many as rulesets.
 pub const CONTEXTS: usize = 4;
 
 /// All contexts.
@@ -226,7 +237,7 @@ impl Contexts {
         [own, 0].into_iter().find(|context| self.enabled[*context])
     }
 
-    /// Puts them on the ports `her_gen_*`, without `her_gen_valid`.
+    /// Puts as many as the path has on the ports `her_gen_*`, without `her_gen_valid`.
     ///
     /// # Panics
     /// If the design has no such ports.
@@ -245,14 +256,16 @@ impl Contexts {
     }
 }
 
+/// Sets a port to the lowest bytes, as many as it has.
 fn set(dut: &mut Instance, name: &str, value: &[u8]) {
     let port = dut.port(name, Direction::Input);
-    dut.set_bytes(port.unwrap_or_else(|error| panic!("{error}")), value);
+    let port = port.unwrap_or_else(|error| panic!("{error}"));
+    dut.set_bytes(port, &value[..port.width().div_ceil(8)]);
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Setup;
+    use super::{CONTEXTS, Setup};
     use crate::ingress::slots::SlotMap;
     use spinneret_models::{PspinIngressDatapath, PspinIngressDatapathBoard, PspinIngressDatapathSmall};
     use spinneret_rules::MatcherParams;
@@ -264,6 +277,7 @@ mod tests {
             user_bits: 16,
             side_bits: None,
             has_sum: false,
+            contexts: CONTEXTS,
             matcher: MatcherParams::REFERENCE,
             her_message_id_bits: 32,
             context_in_message_id: false,
@@ -275,6 +289,7 @@ mod tests {
         };
         assert_eq!(Setup::of::<PspinIngressDatapath>(), reference);
         assert_eq!((reference.small_beats(), reference.inspected_bytes()), (2, 128));
+        assert_eq!([64, 65, 1500].map(|size| reference.her_cycles(size)), [9, 12, 34]);
         let board = Setup {
             user_bits: 97,
             side_bits: Some([1, 8]),

@@ -165,12 +165,14 @@ impl<M: Model> IngressBench<M> {
 
     /// Changes the contexts as software does: withdraw, write, set valid. Nothing may be inside.
     pub fn load_contexts(&mut self, contexts: &Contexts) {
+        let mut contexts = contexts.clone();
+        contexts.enabled[self.setup.contexts..].fill(false);
         self.sim.set("her_gen_valid", false);
         self.run(2);
         contexts.drive(self.sim.dut.instance_mut());
         self.sim.set("her_gen_valid", true);
         self.run(4);
-        self.reference.latch_contexts(Some(contexts.clone()));
+        self.reference.latch_contexts(Some(contexts));
     }
 
     /// Changes the bounds of contexts. Nothing may be inside, so that it is certain which packets they are for.
@@ -178,7 +180,8 @@ impl<M: Model> IngressBench<M> {
     /// # Panics
     /// If the path has none.
     pub fn bound_slots(&mut self, bounds: [u16; CONTEXTS]) {
-        let bytes: Vec<u8> = bounds.iter().flat_map(|bound| bound.to_le_bytes()).collect();
+        let bounded = &bounds[..self.setup.contexts];
+        let bytes: Vec<u8> = bounded.iter().flat_map(|bound| bound.to_le_bytes()).collect();
         self.sim.set_bytes("slot_bound", &bytes);
         self.reference.bounds = bounds;
     }

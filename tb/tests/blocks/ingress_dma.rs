@@ -1,6 +1,6 @@
 //! The ingress DMA against its reference model, and each line of its contract.
 
-use spinneret_models::{PspinIngressDma, PspinIngressDmaSmall};
+use spinneret_models::{PspinIngressDma, PspinIngressDmaSmall, PspinIngressDmaW64, PspinIngressDmaW256};
 use spinneret_sim::prelude::*;
 use spinneret_tb::bench::{Finish, case, with};
 use spinneret_tb::ingress_dma::{BUFFER_START, DmaBench, Outcome, Packet, Pauses, random_packet};
@@ -8,6 +8,8 @@ use spinneret_tb::ingress_dma::{BUFFER_START, DmaBench, Outcome, Packet, Pauses,
 /// Bytes of a beat and of the largest burst.
 const REFERENCE: (u64, u64) = (64, 128);
 const SMALL: (u64, u64) = (16, 128);
+const W64: (u64, u64) = (8, 128);
+const W256: (u64, u64) = (32, 128);
 
 fn bench(run: &mut TestRun, slave: SlaveConfig) -> DmaBench<PspinIngressDma> {
     DmaBench::new(run.simulation(), REFERENCE, Pauses::default(), slave)
@@ -101,34 +103,47 @@ fn random_packets_small() {
 }
 
 #[test]
+fn random_packets_of_narrow_beats() {
+    run_test(3, |run| {
+        random_traffic::<PspinIngressDmaW64>(run, W64, 6_000);
+        random_traffic::<PspinIngressDmaW256>(run, W256, 6_000);
+    });
+}
+
+/// One beat a clock, whatever the latency of responses.
+fn takes_one_beat_a_clock<M: Model>(run: &mut TestRun, sizes: (u64, u64)) {
+    for latency in [1, 10, 30] {
+        for size in [1, 64, 65, 128, 256, 512, 1024, 1500, 1518] {
+            let mut bench: DmaBench<M> =
+                DmaBench::new(run.simulation(), sizes, Pauses::default(), after(latency));
+            for number in 0..300 {
+                bench.send(packet(BUFFER_START + number % 256 * 1536, size));
+            }
+            while bench.her.waiting() < 300 {
+                bench.sim.cycle();
+            }
+            let items = bench.her.receive_all();
+            for pair in items.windows(2) {
+                let cycles = pair[1].cycle - pair[0].cycle;
+                let beats = (size as u64).div_ceil(sizes.0);
+                assert_eq!(
+                    cycles,
+                    beats,
+                    "{}: {size} bytes, responses after {latency}",
+                    M::NAME
+                );
+            }
+            bench.slave.take_bursts();
+        }
+    }
+}
+
+#[test]
 fn takes_one_beat_a_clock_whatever_the_response_latency() {
     run_test(1, |run| {
-        for latency in [1, 10, 30] {
-            for (size, beats) in [
-                (1, 1),
-                (64, 1),
-                (65, 2),
-                (128, 2),
-                (256, 4),
-                (512, 8),
-                (1024, 16),
-                (1500, 24),
-            ] {
-                let mut bench = bench(run, after(latency));
-                for number in 0..300 {
-                    bench.send(packet(BUFFER_START + number % 256 * 1536, size));
-                }
-                while bench.her.waiting() < 300 {
-                    bench.sim.cycle();
-                }
-                let items = bench.her.receive_all();
-                for pair in items.windows(2) {
-                    let cycles = pair[1].cycle - pair[0].cycle;
-                    assert_eq!(cycles, beats, "{size} bytes, responses after {latency}");
-                }
-                bench.slave.take_bursts();
-            }
-        }
+        takes_one_beat_a_clock::<PspinIngressDma>(run, REFERENCE);
+        takes_one_beat_a_clock::<PspinIngressDmaW64>(run, W64);
+        takes_one_beat_a_clock::<PspinIngressDmaW256>(run, W256);
     });
 }
 

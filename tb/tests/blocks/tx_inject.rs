@@ -119,6 +119,8 @@ fn random_traffic<M: Model>(frames: usize) {
 #[test]
 fn frames_and_completions_reach_their_destination() {
     random_traffic::<models::PspinTxInject>(600);
+    random_traffic::<models::PspinTxInjectW128>(600);
+    random_traffic::<models::PspinTxInjectW256>(600);
     random_traffic::<models::PspinTxInjectOdd>(1500);
 }
 

@@ -1,9 +1,12 @@
 //! Matched frames are delivered whole, and others pass untouched.
 
-use crate::{Bench, for_ruleset, four_rulesets, marked, marked_with, matched, unloaded, unmatched};
+use crate::{Bench, any_marked_with, for_ruleset, four_rulesets, marked, marked_with, matched, unloaded};
+use spinneret_models::{PspinIngressDatapath, PspinIngressDatapathW64};
 use spinneret_sim::prelude::*;
 use spinneret_tb::bench::{Finish, case};
-use spinneret_tb::ingress::{CONTEXTS, Cause, Class, Contexts, FIELDS, Outcome, Release, Stimulus};
+use spinneret_tb::ingress::{
+    CONTEXTS, Cause, Class, Contexts, FIELDS, IngressBench, Outcome, Release, Stimulus,
+};
 
 /// A path with rulesets for all contexts, of which these are enabled.
 fn with_contexts(run: &mut TestRun, enabled: [bool; CONTEXTS]) -> (Bench, Contexts) {
@@ -184,14 +187,21 @@ fn without_rules_everything_is_unmatched() {
 
 /// Alternating matched and unmatched packets of these sizes, until the matched side is stuck; unmatched ones must
 /// go on at full rate, and everything must be delivered or counted once the stall is over.
-fn passes_by(mut bench: Bench, sizes: [usize; 2], recover: impl Fn(&mut Bench)) -> Bench {
+fn passes_by<M: Model>(
+    mut bench: IngressBench<M>,
+    sizes: [usize; 2],
+    recover: impl Fn(&mut IngressBench<M>),
+) -> IngressBench<M> {
     bench.run(64);
     let stalls = bench.source.monitor().counts().stalls;
     let cycle = bench.sim.cycle_count();
     let mut beats = 0;
     for number in 0..3000 {
         let [first, second] = sizes;
-        let packets = [matched(first, number), unmatched(second, number)];
+        let packets = [
+            bench.setup.matched(first, number),
+            bench.setup.unmatched(second, number),
+        ];
         for packet in packets {
             beats += packet.beats() as u64;
             bench.send(packet);
@@ -270,18 +280,21 @@ fn a_memory_that_answers_late_does_not_block_unmatched_frames() {
     });
 }
 
-#[test]
-fn a_cluster_that_takes_no_her_does_not_block_unmatched_frames() {
-    run_test(1, |run| {
-        for sizes in SIZES {
-            let stimulus = pressed(SlaveConfig::default(), Pause::AlwaysAfter(0), Release::AtOnce);
-            let bench = passes_by(marked_with(run, stimulus), sizes, |bench| {
-                assert_eq!(bench.counters().hers, 0);
-                bench.her.set_pause(Pause::Never);
-            });
-            bench.finish();
-        }
-    });
+spinneret_tb::each_model! {
+    [PspinIngressDatapath, PspinIngressDatapathW64]:
+        1 a_cluster_that_takes_no_her_does_not_block_unmatched_frames;
+}
+
+fn a_cluster_that_takes_no_her_does_not_block_unmatched_frames<M: Model>(run: &mut TestRun) {
+    for sizes in SIZES {
+        let stimulus = pressed(SlaveConfig::default(), Pause::AlwaysAfter(0), Release::AtOnce);
+        let bench: IngressBench<M> = any_marked_with(run, stimulus);
+        let bench = passes_by(bench, sizes, |bench| {
+            assert_eq!(bench.counters().hers, 0);
+            bench.her.set_pause(Pause::Never);
+        });
+        bench.finish();
+    }
 }
 
 #[test]

@@ -9,7 +9,7 @@ use spinneret_tb::ingress::{
 
 spinneret_tb::test_models! {
     reference: PspinIngressDatapath, small: PspinIngressDatapathSmall, stall: PspinIngressDatapathStall,
-        board: PspinIngressDatapathBoard;
+        board: PspinIngressDatapathBoard, w64: PspinIngressDatapathW64, w256: PspinIngressDatapathW256;
     [
         every_size_is_delivered_intact_with_its_exact_length,
         as_many_beats_as_a_small_slot_has_take_one,

@@ -2,7 +2,8 @@
 
 use crate::{Bench, marked, marked_with, matched, unmatched};
 use spinneret_models::{
-    PspinIngressDatapath, PspinIngressDatapathBoard, PspinIngressDatapathSmall, PspinIngressDatapathStall,
+    PspinIngressDatapath, PspinIngressDatapathBoard, PspinIngressDatapathLean, PspinIngressDatapathSmall,
+    PspinIngressDatapathStall, PspinIngressDatapathW64, PspinIngressDatapathW128, PspinIngressDatapathW256,
 };
 use spinneret_packets::reference::matcher::RuleTable;
 use spinneret_regmap::matching::Rule;
@@ -16,28 +17,24 @@ use spinneret_tb::ingress::{
 use spinneret_tb::ip_frames::Headers;
 
 spinneret_tb::each_model! {
-    [PspinIngressDatapath, PspinIngressDatapathBoard]:
+    [PspinIngressDatapath, PspinIngressDatapathBoard, PspinIngressDatapathW64, PspinIngressDatapathW128,
+     PspinIngressDatapathW256, PspinIngressDatapathLean]:
         1 carries_one_beat_a_clock_whatever_the_response_latency,
-        1 a_her_comes_ten_cycles_and_its_beats_after_the_first_beat;
+        1 a_her_comes_as_soon_as_promised;
+    [PspinIngressDatapathW64, PspinIngressDatapathW128, PspinIngressDatapathW256, PspinIngressDatapathLean]:
+        8 random_packets_of_narrow_beats_are_delivered_or_dropped_for_their_own_cause,
+        9 random_packets_of_narrow_beats_under_pressure_are_delivered_or_counted;
 }
 
-/// Bytes, and beats of 64 bytes.
-const SIZES: [(usize, u64); 8] = [
-    (64, 1),
-    (65, 2),
-    (128, 2),
-    (256, 4),
-    (512, 8),
-    (1024, 16),
-    (1500, 24),
-    (1514, 24),
-];
+/// Bytes of a frame.
+const SIZES: [usize; 9] = [64, 65, 128, 256, 512, 1024, 1500, 1514, 1518];
 
 /// One beat a clock, whatever the latency of responses.
 fn carries_one_beat_a_clock_whatever_the_response_latency<M: Model>(run: &mut TestRun) {
     for response in [1, 10, 30] {
         let mut bench = spinneret_tb::ingress::marked(run.simulation::<M>(), response);
-        for (size, beats) in SIZES {
+        for size in SIZES {
+            let beats = size.div_ceil(bench.setup.beat_bytes);
             for load in Load::ALL {
                 let path = measure(&mut bench, size, load);
                 assert!(
@@ -53,17 +50,13 @@ fn carries_one_beat_a_clock_whatever_the_response_latency<M: Model>(run: &mut Te
     }
 }
 
-/// From the first beat to its HER 10 cycles, and the beats if there are more than one.
-fn a_her_comes_ten_cycles_and_its_beats_after_the_first_beat<M: Model>(run: &mut TestRun) {
+/// From the first beat to its HER as many cycles as the contract says.
+fn a_her_comes_as_soon_as_promised<M: Model>(run: &mut TestRun) {
     let mut bench = spinneret_tb::ingress::marked(run.simulation::<M>(), 1);
-    for (size, beats) in SIZES {
-        let bar = if size <= 64 { 10 } else { 10 + beats };
+    for size in SIZES {
         let latency = measure(&mut bench, size, Load::Matched).latency;
-        assert!(
-            latency <= bar,
-            "{} with {size} bytes: {latency} cycles, not {bar}",
-            M::NAME
-        );
+        let promised = bench.setup.her_cycles(size);
+        assert_eq!(latency, promised, "{} with {size} bytes", M::NAME);
     }
     bench.finish();
 }
@@ -162,6 +155,16 @@ fn assert_causes<M: Model>(totals: &Totals, causes: &[Cause]) {
         };
         assert_eq!(totals.drops[cause] > 0, wanted, "{cause:?}: {totals}");
     }
+}
+
+fn random_packets_of_narrow_beats_are_delivered_or_dropped_for_their_own_cause<M: Model>(run: &mut TestRun) {
+    let totals = random_packets::<M>(run, PACKETS_OF_OTHERS, |stimulus| stimulus.uncongested);
+    assert_causes::<M>(&totals, &THEIR_OWN);
+}
+
+fn random_packets_of_narrow_beats_under_pressure_are_delivered_or_counted<M: Model>(run: &mut TestRun) {
+    let totals = random_packets::<M>(run, PACKETS_OF_OTHERS, |stimulus| !stimulus.uncongested);
+    assert_causes::<M>(&totals, &Cause::ALL);
 }
 
 #[test]

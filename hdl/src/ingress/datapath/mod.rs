@@ -32,8 +32,9 @@
 //!   frame is bad if bit 0 of tuser is 1 in its last beat, or if its bytes have gaps. A last beat without bytes is no error.
 //! - **Throughput**: one beat a clock for all sizes and destinations, while the slave takes the beats and responses come
 //!   within about 60 clocks.
-//! - **Latency**: first beat in to HER 9 clocks for one beat, 10 + beats for more, if the response comes one clock after the
-//!   last beat.
+//! - **Latency**: first beat in to HER 8 clocks and the beats of the frame, if the response comes one clock after the last
+//!   beat. A frame of several beats takes two clocks more with beats of 64 bytes, in general the beats after the first that rules
+//!   look at, and those after the first that a small slot has, as far as the frame has them.
 //! - **Backpressure**: only unmatched frames can stall the input. With `stall` a matched frame without room or slot does,
 //!   too, instead of being dropped.
 //! - **Side band**: with `side_band`, `packet` announces slot, tuser, tdest and tid of each packet, at the latest in the clock in

@@ -216,5 +216,15 @@ pub(crate) const SIMULATED: &[Variant] = &[
     // The same path that waits for slots instead of dropping packets.
     ENTRY.variant("pspin_ingress_datapath_stall", "large_slots=4 small_slots=8 stall=1"),
     ENTRY.variant("pspin_ingress_datapath_board", "").of_boards(),
+    // Narrow beats, with queues of as many bytes.
+    ENTRY.variant("pspin_ingress_datapath_w64", "data_width=64 queue_beats=256"),
+    ENTRY.variant("pspin_ingress_datapath_w128", "data_width=128 queue_beats=128"),
+    ENTRY.variant("pspin_ingress_datapath_w256", "data_width=256"),
+    // For an FPGA of 24,000 LUTs.
+    ENTRY.variant(
+        "pspin_ingress_datapath_lean",
+        "data_width=64 inspected_bytes=64 buffer_frames=0 length_width=16 rulesets=2 contexts=2 buffer_size=32768 large_slots=16 \
+         small_slots=64 bursts=8 her_queue=4 free_queue=2 queue_beats=256 packets=16 her_message_id_width=10 context_in_message_id=1",
+    ),
     ENTRY.variant("pspin_ingress_datapath_sum", "payload_sum=1").of_boards(),
 ];

@@ -18,8 +18,8 @@
 //! - **Throughput**: one beat a clock, from packet to packet and from burst to burst; 64-byte packets one a
 //!   clock. `bursts` bursts may wait for their response, so responses may take that many clocks (minus 1)
 //!   before they slow down packets of one beat.
-//! - **Latency**: descriptor and first beat to AWVALID and WVALID 2 clocks if the packet has one beat, and 3
-//!   if it has more (with `burst_beats` 2); response to `her_gen_valid` or `m_free_valid` 1 clock.
+//! - **Latency**: descriptor and first beat to AWVALID and WVALID 2 clocks if the packet has one beat, and one clock more
+//!   for each further beat of its first burst; response to `her_gen_valid` or `m_free_valid` 1 clock.
 //! - **Backpressure**: descriptor and stream wait for one another. `her_gen` holds `her_queue` packets and
 //!   one more; when it is full, responses wait and then the stream; nothing is overwritten. `m_free` is
 //!   likewise.
@@ -180,6 +180,8 @@ pub(crate) const SIMULATED: &[Variant] = &[
         "pspin_ingress_dma_small",
         "data_width=128 length_width=16 tag_width=32 burst_beats=8 bursts=4 her_queue=2 free_queue=2",
     ),
+    ENTRY.variant("pspin_ingress_dma_w64", "data_width=64 burst_beats=16"),
+    ENTRY.variant("pspin_ingress_dma_w256", "data_width=256 burst_beats=4"),
 ];
 
 /// [`WriteEngine`].

@@ -9,7 +9,7 @@ use spinneret_verilog::prelude::*;
 #[parameters(block = "pspin_ingress_dma")]
 pub struct DmaShape {
     /// Width of a beat in bits, on the stream and on the AXI port, a power of two.
-    #[parameter(512, range = 128..=1024, power_of_two, name = "data_width", verilog = "AXIS_IF_DATA_WIDTH")]
+    #[parameter(512, range = 64..=1024, power_of_two, name = "data_width", verilog = "AXIS_IF_DATA_WIDTH")]
     pub data: usize,
     /// Width of tid in bits.
     #[parameter(1, range = 1..=64, name = "id_width", verilog = "AXIS_IF_RX_ID_WIDTH")]

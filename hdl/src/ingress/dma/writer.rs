@@ -173,15 +173,26 @@ fn update() {
 /// Shows the next beats of a stream, of which the first can be taken.
 ///
 /// ```text
-/// s -> ... -> entry 1 -> entry 0 -> head
+/// s -> ... -> entry 1 -> entry 0 -> head        depth 2
+///
+/// s ==+====================+==> head            deeper: the entries are marks only
+///     |    +--------+      |
+///     +===>| memory |======+
+///          +--------+
 /// ```
 ///
 /// It sees `depth` beats: those in its `depth` - 1 entries, and the one at the input. So the first beat of a
 /// frame that is one beat long leaves in the cycle in which it comes, and one beat a clock passes.
 /// A beat that was seen stays where it is, or moves ahead when the head is taken.
 /// # Parameters
-/// `depth` is at least 1.
-#[module(beat: BeatFields, depth: usize)]
+/// `depth` is at least 1. Above 2 it is a power of two, and beats wait in distributed RAM, because narrow beats need many
+/// entries: 15 with 64 bits.
+#[module(
+    beat: BeatFields,
+    depth: usize,
+    deep: bool = depth > 2,
+    entry: usize = if deep { MARKS } else { beat.width },
+)]
 pub struct Window {
     /// Synchronous reset: discards what it holds.
     pub rst: Wire<In, bool>,
@@ -197,13 +208,27 @@ pub struct Window {
     pub cut: Wire<Out, { depth }>,
     /// Takes the first beat; only when it is there.
     pub take: Wire<In, bool>,
-    entries: [Reg<{ beat.width }>; depth - 1],
+    // Waiting beats, or their marks.
+    entries: [Reg<{ entry }>; depth - 1],
     used: [Reg<bool, Reset>; depth - 1],
+    /// The beats that wait, if the entries are marks.
+    memory: Optional<Ram<{ RamStyle::Distributed }, { depth }, { beat.cut.at }>, { deep }>,
+    write_ptr: Optional<Reg<{ address_width(depth) }, Reset>, { deep }>,
+    read_ptr: Optional<Reg<{ address_width(depth) }, Reset>, { deep }>,
 }
+
+/// Marks of a beat that all beats in sight show: {it ends a burst, it ends its frame}.
+const MARKS: usize = 2;
 
 #[kernel(Window)]
 fn update() {
     let behind = depth - 1;
+    let input = if deep {
+        cat!(s.data[beat.cut.at], s.data[beat.last.at])
+    } else {
+        s.data
+    };
+    let (last_at, cut_at) = if deep { (0, 1) } else { (beat.last.at, beat.cut.at) };
     /// The input is the beat after the entries that are used.
     let comes = |place: usize| {
         if place == 0 {
@@ -224,13 +249,13 @@ fn update() {
     let stored = entries
         .iter()
         .zip(&used)
-        .map(|(entry, used)| if *used { *entry } else { s.data });
+        .map(|(entry, used)| if *used { *entry } else { input });
     /// Beat n, from its entry or from the input.
-    let beats: Vec<_> = stored.chain([s.data]).collect();
+    let beats: Vec<_> = stored.chain([input]).collect();
     for place in 0..depth {
         seen[place] = here[place];
-        last[place] = here[place] && beats[place][beat.last.at];
-        cut[place] = here[place] && beats[place][beat.cut.at];
+        last[place] = here[place] && beats[place][last_at];
+        cut[place] = here[place] && beats[place][cut_at];
     }
     for place in 0..behind {
         if take {
@@ -238,13 +263,32 @@ fn update() {
             entries[place] = beats[place + 1];
         } else if !used[place] {
             used[place] = here[place];
-            entries[place] = s.data;
+            entries[place] = input;
         }
     }
-    head = beats[0].slice(0, beat.cut.at);
+    head = if deep {
+        if used[0] {
+            memory.read_data
+        } else {
+            s.data.slice(0, beat.cut.at)
+        }
+    } else {
+        beats[0].slice(0, beat.cut.at)
+    };
     s.ready = if behind == 0 {
         take
     } else {
         take || !used[behind - 1]
     };
+    if deep {
+        /// There is always a free place, which holds a beat when the pointer has moved.
+        memory.write(s.valid, *write_ptr, s.data.slice(0, beat.cut.at));
+        memory.read_addr = *read_ptr;
+        if s.valid && s.ready && (used[0] || !take) {
+            *write_ptr = *write_ptr + 1;
+        }
+        if take && used[0] {
+            *read_ptr = *read_ptr + 1;
+        }
+    }
 }

@@ -2,6 +2,7 @@
 
 mod blocks;
 mod hpu;
+mod paths;
 mod tenants;
 
 use anyhow::{Context, Result};
@@ -71,13 +72,17 @@ impl Bench {
         match (self, config) {
             (Self::Match, Configuration::Reference) => blocks::matching::<PspinPktMatch>("match"),
             (Self::Match, Configuration::Board) => blocks::matching::<PspinPktMatchIp>("match-board"),
-            (Self::Ingress, Configuration::Reference) => blocks::ingress::<PspinIngressDatapath>("ingress"),
-            (Self::Ingress, Configuration::Board) => {
-                blocks::ingress::<PspinIngressDatapathBoard>("ingress-board")
+            (Self::Ingress, Configuration::Reference) => {
+                paths::ingress::<PspinIngressDatapath>("ingress", &paths::NARROW_INGRESS)
             }
-            (Self::Egress, Configuration::Reference) => blocks::egress::<PspinEgressDatapath>("egress"),
+            (Self::Ingress, Configuration::Board) => {
+                paths::ingress::<PspinIngressDatapathBoard>("ingress-board", &[])
+            }
+            (Self::Egress, Configuration::Reference) => {
+                paths::egress::<PspinEgressDatapath>("egress", &paths::NARROW_EGRESS)
+            }
             (Self::Egress, Configuration::Board) => {
-                blocks::egress::<PspinEgressDatapathBoard>("egress-board")
+                paths::egress::<PspinEgressDatapathBoard>("egress-board", &[])
             }
             (Self::Hostdma, Configuration::Reference) => blocks::hostdma::<PspinHostmemDma>("hostdma"),
             (Self::Hostdma, Configuration::Board) => blocks::hostdma::<PspinHostmemDmaBoard>("hostdma-board"),
@@ -126,7 +131,7 @@ struct Figures {
 impl Figures {
     /// Writes the rows for programs.
     fn write(&self, path: &Path) -> Result<()> {
-        let document = json!({ "bench": self.name, "data_width_bits": 512, "rows": self.rows });
+        let document = json!({ "bench": self.name, "rows": self.rows });
         let text = serde_json::to_string_pretty(&document)?;
         if let Some(folder) = path.parent() {
             fs::create_dir_all(folder)
