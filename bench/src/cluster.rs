@@ -94,7 +94,7 @@ pub(crate) struct Arguments {
     /// Packets of all lengths that are sent back to back
     #[arg(long, default_value_t = 100_000, value_parser = clap::value_parser!(u32).range(1000..))]
     packets: u32,
-    /// Bytes of the message over SLMP
+    /// Bytes of the message over SLMP for each 16 HPUs
     #[arg(long, default_value_t = 1_000_000, value_parser = clap::value_parser!(u32).range(10_000..))]
     message: u32,
 }
@@ -172,7 +172,8 @@ pub(crate) fn run(arguments: &Arguments, bars: &mut Bars) -> Result<Value> {
         let hpus = clusters * HPUS;
         let of = if is_frames { "frames" } else { "the message" };
         let figure = format!("slmp, {hpus} HPUs, full segments, Gb/s of {of}");
-        let done = match slmp(arguments.message, clusters, window) {
+        let bytes = arguments.message * (clusters / SLMP[0].0) as u32;
+        let done = match slmp(bytes, clusters, window) {
             Ok(done) => done,
             Err(error) => {
                 say(format_args!("{figure}: {error:#}"));
@@ -191,7 +192,7 @@ pub(crate) fn run(arguments: &Arguments, bars: &mut Bars) -> Result<Value> {
             );
         }
         messages.push(json!({
-            "hpus": hpus, "bytes": arguments.message, "gbps": done.gbps, "frames_gbps": done.frames_gbps,
+            "hpus": hpus, "bytes": bytes, "gbps": done.gbps, "frames_gbps": done.frames_gbps,
             "handler_us": done.handler_us
         }));
     }
@@ -227,7 +228,7 @@ pub(crate) fn run(arguments: &Arguments, bars: &mut Bars) -> Result<Value> {
         "Simulated clock by clock as RTL: application and clusters of eight HPUs, both at 250 MHz, which no board has \
          shown yet. HER to handler: until the handler's first access to its task. Handler: from the read of its address to \
          its end, one packet alone. Reply: from the last beat of the request to that of the reply. Full load: frames back to \
-         back, {} clocks. slmp: a message of {} bytes without UDP checksums, with a window of {} and {} segments. All lengths: {} \
+         back, {} clocks. slmp: a message of {} bytes for each 16 HPUs without UDP checksums, with a window of {} and {} segments. All lengths: {} \
          packets of 60 to 1500 bytes, back to back. spin_pass: packets of 64 bytes in turn with 1500 bytes that match no rule, back to \
          back; the receive path was held in {} clocks.",
         arguments.clocks, arguments.message, SLMP[0].1, SLMP[1].1, arguments.packets, pass.held

@@ -92,7 +92,7 @@ impl Drop for Cable {
             let _ = server.kill();
             let _ = server.wait();
         }
-        // The interfaces end with their namespace. Ignore errors: somebody may have removed it.
+        // The interfaces end with their namespace. Ignore errors: it may have been removed.
         let _ = ip(&format!("netns delete {NAME}"));
     }
 }

@@ -36,7 +36,7 @@ const _: () = assert!(
 );
 /// Bit of a place's progress: the end of the message is known.
 pub const DONE_END: u32 = 0x1_0000;
-/// What a handler that is working on the message adds to the place's progress.
+/// Share of each handler that is working on the message in a place's progress.
 pub const USER: u32 = 0x2_0000;
 /// Flag of the EOM segment, which is not in the bitmap: it was taken.
 pub const END_TAKEN: u32 = 1;

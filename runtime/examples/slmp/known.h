@@ -49,7 +49,6 @@ typedef struct {
     volatile uint32_t *deciding;
     record_t *others[CLUSTERS - 1]; /* those in others: none if they are not ready, else one, three or seven, the last one repeated */
     volatile uint32_t *counter;
-    bool has_counted; /* no segment has gone the long way since `counted` was read or written */
     uint32_t counted; /* the counter, which is this HPU's alone */
 } known_t;
 
@@ -163,10 +162,6 @@ static inline bool claim_known(uint32_t index) {
 
 /* Counts an accepted segment. A store is a clock for the memory, an addition up to ten. */
 static inline void count_known(void) {
-    if (!likely(known.has_counted)) {
-        known.has_counted = true;
-        known.counted = *known.counter;
-    }
     *known.counter = ++known.counted;
 }
 

@@ -66,7 +66,9 @@ __attribute__((noinline)) void receive_the_long_way(const task_t *task) { receiv
 
 void receive_on_own(handler_args_t *args) {
     if (!likely(receive_known(args->task))) {
-        known.has_counted = false;
         receive_the_long_way(args->task);
+        if (known.memory == args->task->handler_mem) {
+            known.counted = *known.counter;
+        }
     }
 }
