@@ -49,7 +49,6 @@ typedef struct {
     volatile uint32_t *deciding;
     record_t *others[CLUSTERS - 1]; /* those in others: none if they are not ready, else one, three or seven, the last one repeated */
     volatile uint32_t *counter;
-    uint32_t counted; /* the counter, which is this HPU's alone */
 } known_t;
 
 static __thread known_t known;
@@ -158,11 +157,6 @@ static inline bool claim_known(uint32_t index) {
     }
     *known.deciding = 0;
     return true;
-}
-
-/* Counts an accepted segment. A store is a clock for the memory, an addition up to ten. */
-static inline void count_known(void) {
-    *known.counter = ++known.counted;
 }
 
 /* Enters the place that is known, if it still has the message that is known. */

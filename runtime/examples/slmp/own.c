@@ -53,7 +53,7 @@ static inline bool receive_known(const task_t *task) {
         known.answer.word[HEADER_WORDS - 1] = headers->word[HEADER_WORDS - 1];
         spin_send_packet(&known.answer, sizeof(known.answer), &sent);
     }
-    count_known();
+    add(known.counter, 1);
     spin_cmd_wait(copied);
     count_and_leave(place);
     if (!likely(known.own->ended != known.generation)) {
@@ -67,8 +67,5 @@ __attribute__((noinline)) void receive_the_long_way(const task_t *task) { receiv
 void receive_on_own(handler_args_t *args) {
     if (!likely(receive_known(args->task))) {
         receive_the_long_way(args->task);
-        if (known.memory == args->task->handler_mem) {
-            known.counted = *known.counter;
-        }
     }
 }
