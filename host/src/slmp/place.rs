@@ -382,6 +382,7 @@ mod tests {
             let wanted = match field.offset {
                 place::REGION => REGION,
                 place::CAPACITY => 1000,
+                place::PROGRESS => DONE_END + 3,
                 place::GENERATION => GENERATION,
                 place::START => START,
                 _ => 0,
