@@ -210,15 +210,17 @@ static __attribute__((noinline, cold)) void complete(const task_t *task, memory_
 }
 
 /*
- * Enters the place that this HPU has left, and completes the message if all of it is there. The number of segments before the end is the end's index; they are those
- * before the end if none is behind it, which a sender that contradicts itself could have brought about. Several may see
- * that all are there, as they count first and look then, and one of them completes the message.
+ * Enters the place that this HPU has left, and completes the message if it is still there, and all of it. The number of
+ * segments before the end is the end's index; they are those before the end if none is behind it, which a sender that
+ * contradicts itself could have brought about. Several may see that all are there, as they count first and look then,
+ * and one of them completes the message.
  */
 static __attribute__((noinline, cold)) void complete_if_last(memory_t *memory, place_t *place, const local_t *local,
                                                              segment_t *segment) {
     add(&place->progress, SLMP_USER);
+    bool is_there = place->state == SLMP_OPEN && place->generation == local->generation;
     uint32_t others = (place->progress & SLMP_DONE) - 1, end = place->end;
-    if (place->state == SLMP_OPEN && place->generation == local->generation && others * place->segment_bytes == end - 1 && !has_segments_from(local, others) &&
+    if (is_there && others * place->segment_bytes == end - 1 && !has_segments_from(local, others) &&
         (amo_or(&place->end_taken, SLMP_END_COMPLETING) & SLMP_END_COMPLETING) == 0) {
         complete(local->task, memory, place, segment, end);
     }
@@ -226,8 +228,9 @@ static __attribute__((noinline, cold)) void complete_if_last(memory_t *memory, p
 }
 
 /*
- * Counts a segment whose copy is done, and leaves the place. The HPU that has the end informs all clusters before it counts the end and reads
- * the number. So each HPU that counts later reads the number as well, and the HPU with the end sees all earlier counts.
+ * Counts a segment whose copy is done, and leaves the place. The HPU that has the end informs all clusters before it
+ * counts the end and reads the number. So each HPU that counts later reads the number as well, and the HPU with the end
+ * sees all earlier counts.
  */
 static inline void finish_segment(memory_t *memory, place_t *place, const local_t *local, const segment_t *segment) {
     count_and_leave(place);
