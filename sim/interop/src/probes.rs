@@ -41,7 +41,8 @@ const BLOCK: u32 = 16;
 const ALONE: u32 = 23;
 /// Measured blocks.
 const BLOCKS: u32 = 4;
-/// The same of an operation that is so quick in a crowd that HPUs would begin one after another for much of the time.
+/// The same of an operation that is so quick in a crowd of our own HPUs that they would begin one after another for much of the
+/// time.
 const SHARED_ATOMIC: u32 = 19;
 const SHARED_ATOMIC_BLOCKS: u32 = 16;
 /// Offset of the clocks in a reply.
@@ -72,13 +73,13 @@ pub fn measure_costs(nic: Simulated, hpus: Hpus, mut tell: impl FnMut(&Cost)) ->
     let mut costs = Vec::new();
     let mut loops = [0; 3];
     // Load the program into the cache.
-    clocks(&mut bench, 0, CROWDS.len() - 1)?;
+    clocks(&mut bench, 0, BLOCKS, CROWDS.len() - 1)?;
     for (operation, name) in OPERATIONS.iter().enumerate() {
         let mut hundredths = [0; 3];
         for place in 0..CROWDS.len() {
-            let clocks = clocks(&mut bench, operation as u32, place)
+            let blocks = blocks_of(operation as u32, hpus);
+            let clocks = clocks(&mut bench, operation as u32, blocks, place)
                 .with_context(|| format!("{name} on {} HPUs", CROWDS[place]))?;
-            let blocks = blocks_of(operation as u32);
             let times = if operation as u32 == ALONE {
                 blocks
             } else {
@@ -100,8 +101,8 @@ pub fn measure_costs(nic: Simulated, hpus: Hpus, mut tell: impl FnMut(&Cost)) ->
     Ok(costs)
 }
 
-fn blocks_of(operation: u32) -> u32 {
-    if operation == SHARED_ATOMIC {
+fn blocks_of(operation: u32, hpus: Hpus) -> u32 {
+    if operation == SHARED_ATOMIC && hpus == Hpus::Any {
         SHARED_ATOMIC_BLOCKS
     } else {
         BLOCKS
@@ -109,10 +110,8 @@ fn blocks_of(operation: u32) -> u32 {
 }
 
 /// Returns the mean over the HPUs, each with its first packet.
-fn clocks(bench: &mut Bench, operation: u32, place: usize) -> Result<u64> {
-    let payload = [operation, blocks_of(operation), 0, 0]
-        .map(u32::to_be_bytes)
-        .concat();
+fn clocks(bench: &mut Bench, operation: u32, blocks: u32, place: usize) -> Result<u64> {
+    let payload = [operation, blocks, 0, 0].map(u32::to_be_bytes).concat();
     let (packets, crowd) = (PACKETS[place], CROWDS[place]);
     bench.send((0..packets).map(|number| udp_from(0x4000 | number as u16, PORT, &payload)));
     ensure!(bench.settle(60_000)?, "a packet stays on its way");
