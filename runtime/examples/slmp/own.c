@@ -4,7 +4,9 @@
  */
 
 /* Without optimisation both would not fit into program memory. */
-#pragma GCC optimize("O3")
+#ifndef __OPTIMIZE__
+#pragma GCC optimize("Os")
+#endif
 #include "own.h"
 
 #include "known.h"
@@ -63,10 +65,10 @@ static inline bool receive_known(const task_t *task) {
     return true;
 }
 
-__attribute__((noinline)) void receive_the_long_way(const task_t *task) { receive_frame(task); }
+__attribute__((noinline)) void receive_long_way(const task_t *task) { receive_frame(task); }
 
 void receive_on_own(handler_args_t *args) {
     if (!likely(receive_known(args->task))) {
-        receive_the_long_way(args->task);
+        receive_long_way(args->task);
     }
 }

@@ -7,6 +7,6 @@
 void receive_on_own(handler_args_t *args);
 
 /* Receives a frame on any HPU, among as many clusters as there are. */
-void receive_the_long_way(const task_t *task);
+void receive_long_way(const task_t *task);
 
 #endif

@@ -37,7 +37,7 @@ __handler__ void slmp_ph(handler_args_t *args) {
     }
 #ifndef SPIN_PSPIN_ONLY
     if (!likely(rt_cluster_count() <= CLUSTERS)) {
-        receive_the_long_way(args->task);
+        receive_long_way(args->task);
         return;
     }
 #endif
