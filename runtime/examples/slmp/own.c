@@ -57,11 +57,10 @@ static inline bool receive_known(const task_t *task) {
     }
     add(known.counter, 1);
     spin_cmd_wait(copied);
-    add(&place->done, 1);
+    count_and_leave(place);
     if (!likely(known.own->ended != known.generation)) {
         complete_known(task);
     }
-    leave(place);
     return true;
 }
 
