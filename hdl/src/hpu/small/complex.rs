@@ -29,8 +29,8 @@
 use super::memory::SmallMemoryShape;
 use super::port::PRINTED;
 use super::{
-    DATA, SMALL_CONTEXT, SMALL_OWN_QUEUE, SMALL_SLAVE, SMALL_THREAD, SmallAccessIn, SmallCopier,
-    SmallHost, SmallMemory, SmallPort, SmallReader, SmallWriter, WITHIN,
+    DATA, SMALL_CONTEXT, SMALL_OWN_QUEUE, SMALL_SLAVE, SMALL_THREAD, SmallAccessIn, SmallCopier, SmallHost,
+    SmallMemory, SmallPort, SmallReader, SmallWriter, WITHIN,
 };
 use crate::axi::{AxiReadTarget, AxiWriteTarget};
 use crate::egress::CommandOut;

@@ -217,7 +217,11 @@ fn update() {
     let emits = is(Step::Emit) && if to_host { host_out.ready } else { write.ready };
 
     // Parts.
-    let still = if to_host { after.slice(0, SMALL_LENGTH) } else { left };
+    let still = if to_host {
+        after.slice(0, SMALL_LENGTH)
+    } else {
+        left
+    };
     let is_whole = still >= SMALL_PART;
     let part_bytes = still.slice(0, SMALL_PART_BITS);
     host.valid = is(Step::Request);
@@ -257,7 +261,11 @@ fn update() {
             if takes_copy || takes_command {
                 was_command = takes_command;
                 is_copy = takes_copy;
-                tag = if takes_copy { copy.tag } else { command.id.resize(TAG) };
+                tag = if takes_copy {
+                    copy.tag
+                } else {
+                    command.id.resize(TAG)
+                };
                 is_direct = takes_command && does_words;
                 from_host = takes_command && !goes_out;
                 to_host = takes_command && goes_out;
@@ -294,7 +302,11 @@ fn update() {
                 step = Step::Emit;
                 if needs_word {
                     count = count + 1;
-                    left = if left <= DATA_BYTES { lit(0, SMALL_LENGTH) } else { left - DATA_BYTES };
+                    left = if left <= DATA_BYTES {
+                        lit(0, SMALL_LENGTH)
+                    } else {
+                        left - DATA_BYTES
+                    };
                     // The next part is requested after this word is written.
                     leads = ends_source;
                 }

@@ -67,9 +67,8 @@ impl SmallMemoryShape {
 /// Which memory has a place: a bit for each. Place n of L1 is word n, whatever its higher bits are.
 #[kernel]
 pub(super) fn bank_of(place: Sig, shape: SmallMemoryShape) -> Sig {
-    let starts = |base: u32, bits: usize| {
-        place.slice(bits, PLACE - bits) == u64::from(base) >> (WITHIN + bits)
-    };
+    let starts =
+        |base: u32, bits: usize| place.slice(bits, PLACE - bits) == u64::from(base) >> (WITHIN + bits);
     let [l1_bits, handler_bits, packet_bits] = shape.bits();
     let (first_part, last_part) = (u64::from(L1_CONTEXTS) >> WITHIN, u64::from(L1_CONTEXTS) >> WITHIN);
     let low = place.slice(0, l1_bits);
@@ -193,7 +192,10 @@ fn update() {
         port.ready = (0..number).fold(may_others, |free, other| free && !write[other].valid);
         port.failed = !bank.any();
         let strobe = port.strobe & port.valid.repeat(DATA_BYTES);
-        writes.push((port.valid, cat!(bank, port.place.slice(0, index), strobe, port.data)));
+        writes.push((
+            port.valid,
+            cat!(bank, port.place.slice(0, index), strobe, port.data),
+        ));
     }
     let last = writes.len() - 1;
     let (data, rest) = first(&writes[..last], writes[last].1).split_at(DATA);
@@ -205,13 +207,25 @@ fn update() {
     let [l1_bits, handler_bits, packet_bits] = shape.bits();
     l1.read_enable = true;
     l1.read_addr = read_index.slice(0, l1_bits);
-    l1.write(strobe & write_bank[0].repeat(DATA_BYTES), write_index.slice(0, l1_bits), data);
+    l1.write(
+        strobe & write_bank[0].repeat(DATA_BYTES),
+        write_index.slice(0, l1_bits),
+        data,
+    );
     handlers.read_enable = true;
     handlers.read_addr = read_index.slice(0, handler_bits);
-    handlers.write(strobe & write_bank[1].repeat(DATA_BYTES), write_index.slice(0, handler_bits), data);
+    handlers.write(
+        strobe & write_bank[1].repeat(DATA_BYTES),
+        write_index.slice(0, handler_bits),
+        data,
+    );
     packets.read_enable = true;
     packets.read_addr = read_index.slice(0, packet_bits);
-    packets.write(strobe & write_bank[2].repeat(DATA_BYTES), write_index.slice(0, packet_bits), data);
+    packets.write(
+        strobe & write_bank[2].repeat(DATA_BYTES),
+        write_index.slice(0, packet_bits),
+        data,
+    );
     let words = [l1.read_data, handlers.read_data, packets.read_data];
     word = (0..BANKS)
         .map(|number| words[number] & bank_before[number].repeat(DATA))

@@ -7,8 +7,8 @@ mod port;
 mod ports;
 mod slaves;
 
-pub use complex::{SmallComplex, SmallShape};
 pub(crate) use complex::{BENCH, ENTRY};
+pub use complex::{SmallComplex, SmallShape};
 pub use copier::SmallCopier;
 pub use memory::{SmallMemory, SmallMemoryShape};
 pub use port::SmallPort;

@@ -52,9 +52,8 @@ fn is_in(address: Sig, base: u32, bytes: u32) -> Sig<bool> {
 fn update() {
     let bank = reg(bank_of(next_address, shape));
     let is_memory = bank.any();
-    let has_registers = reg(
-        is_in(next_address, DRIVER_BASE, DRIVER_BYTES) || is_in(next_address, DMA_BASE, DMA_BYTES)
-    );
+    let has_registers =
+        reg(is_in(next_address, DRIVER_BASE, DRIVER_BYTES) || is_in(next_address, DMA_BASE, DMA_BYTES));
     let is_register = has_registers && !s.atomic[5] && s.strobe.all();
     let prints = reg(is_in(next_address, STDOUT, STDOUT_BYTES)) && s.is_write;
     let is_icache = reg(is_in(next_address, ICACHE_BASE, ICACHE_BYTES)) && s.is_write && !s.is_user;
@@ -78,7 +77,10 @@ fn update() {
     registers.is_user = s.is_user;
 
     let (cluster, hpu) = (STDOUT_CLUSTER_SHIFT as usize, STDOUT_HPU_SHIFT as usize);
-    let is_dropped = s.address.slice(cluster, STDOUT_BYTES.ilog2() as usize - cluster).any();
+    let is_dropped = s
+        .address
+        .slice(cluster, STDOUT_BYTES.ilog2() as usize - cluster)
+        .any();
     stdout.valid = s.valid && prints && !is_dropped;
     stdout.data = cat!(s.address.slice(hpu, SMALL_THREAD), s.data.slice(0, 8));
 

@@ -9,9 +9,7 @@
 //! - **Paths:** `w_ready` follows `w_valid` through memory; other outputs are registers, or follow a few.
 //! - **Reset** discards all bursts.
 
-use super::{
-    DATA, PLACE, SMALL_READ_CLOCKS, SMALL_SLAVE, SmallRead, SmallWrite, WITHIN,
-};
+use super::{DATA, PLACE, SMALL_READ_CLOCKS, SMALL_SLAVE, SmallRead, SmallWrite, WITHIN};
 use crate::axi::{
     AxiAddressIn, AxiAddressInHandles, AxiDataIn, AxiReadOut, AxiResponseOut, DECERR, INCR, LENGTH_BITS,
     OKAY, SLVERR,

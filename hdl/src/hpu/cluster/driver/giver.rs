@@ -86,7 +86,11 @@ fn update() {
     let area = constant(lit(u64::from(L1_AREAS), 18)) + area_of(hpu);
     let stack = cat!(l1_base(cluster), area);
     from = if number_2 == STACK { stack } else { address };
-    let copied = if in_place { size } else { limited(size).resize(WORD) };
+    let copied = if in_place {
+        size
+    } else {
+        limited(size).resize(WORD)
+    };
     bytes = first(
         &[
             (number_2 == PACKET, copied),

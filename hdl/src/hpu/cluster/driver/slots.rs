@@ -124,12 +124,13 @@ fn update() {
     let is = |wanted: usize| takes && number == wanted;
     let ends = takes && s.last;
     let (low, high) = s.data.split_at(WORD);
-    let packet_address = if in_place { low } else { slot_address(cluster, slot) };
+    let packet_address = if in_place {
+        low
+    } else {
+        slot_address(cluster, slot)
+    };
     let low = first(
-        &[
-            (number == PACKET, packet_address),
-            (number == SOURCE, source),
-        ],
+        &[(number == PACKET, packet_address), (number == SOURCE, source)],
         low,
     );
     pairs.write(takes, cat!(slot, number), cat!(high, low));
