@@ -29,6 +29,7 @@ mod pkt_match_ip;
 mod psdpram;
 mod reports;
 mod rx_inject;
+mod small_complex;
 mod tenants;
 mod tx_inject;
 mod word_server;
