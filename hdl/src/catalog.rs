@@ -55,6 +55,7 @@ pub fn simulated() -> Vec<Simulated> {
         rate_limiter::SIMULATED,
         uart::SIMULATED,
         mac::SIMULATED,
+        mac::CONTROL_SIMULATED,
     ];
     models.into_iter().flatten().map(Variant::complete).collect()
 }
@@ -138,6 +139,8 @@ const ENTRIES: &[Entry] = &[
     mac::UNPACKER,
     mac::PORT,
     mac::BUMP,
+    mac::DEMUX,
+    mac::CONTROL,
     mac::RGMII_RECEIVER,
     mac::RGMII_TRANSMITTER,
     uart::ENTRY,

@@ -7,6 +7,7 @@ mod cluster_driver;
 mod cluster_l1;
 mod colorlight;
 mod context_registers;
+mod control_endpoint;
 mod ethernet_bump;
 mod her_gen;
 mod host_copier;
