@@ -94,6 +94,11 @@ impl<M: Memory> Board<M> {
         Some(message.encode())
     }
 
+    /// Returns the number of host writes that are not acknowledged.
+    pub fn waiting(&self) -> usize {
+        self.writes.len()
+    }
+
     /// Gives up the first host write, as after its last try.
     pub fn give_up(&mut self) {
         if self.writes.pop_front().is_some() {
@@ -230,8 +235,9 @@ impl<M: Memory> Board<M> {
 fn well_formed(bytes: &[u8]) -> Option<Frame> {
     let header = bytes.get(..HEADER_BYTES)?;
     let kind = header[KIND_AT];
-    let is_known = header[VERSION_AT] == VERSION && (DISCOVER..=MESSAGE).contains(&kind);
-    let frame = Frame::decode(bytes).filter(|_| is_known)?;
+    let is_version = header[VERSION_AT] == VERSION || kind == DISCOVER;
+    let is_known = is_version && (DISCOVER..=MESSAGE).contains(&kind);
+    let frame = Frame::of_any_version(bytes).filter(|_| is_known)?;
     let is_access = kind == READ || kind == WRITE;
     let is_range = (1..=MOST_WORDS).contains(&frame.count.into()) && frame.address.is_multiple_of(4);
     let is_whole = kind != WRITE || frame.words().count() >= frame.count.into();

@@ -90,11 +90,17 @@ impl Frame {
 
     /// Parses a frame; `None` if it is none of this protocol and version.
     pub fn decode(bytes: &[u8]) -> Option<Self> {
+        let frame = Self::of_any_version(bytes)?;
+        (bytes[VERSION_AT] == VERSION).then_some(frame)
+    }
+
+    /// Parses a frame of any version, as far as all have the same fields.
+    pub(crate) fn of_any_version(bytes: &[u8]) -> Option<Self> {
         let (header, data) = bytes.split_at_checked(HEADER_BYTES)?;
         let mac = |at: usize| Some(Mac(header[at..at + 6].try_into().ok()?));
         let word = |at: usize| Some(u32::from_be_bytes(header[at..at + 4].try_into().ok()?));
         let half = |at: usize| u16::from_be_bytes([header[at], header[at + 1]]);
-        (half(12) == ETHER_TYPE && header[VERSION_AT] == VERSION).then_some(())?;
+        (half(12) == ETHER_TYPE).then_some(())?;
         Some(Self {
             target: mac(0)?,
             source: mac(6)?,

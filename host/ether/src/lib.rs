@@ -20,4 +20,4 @@ mod frame;
 mod session;
 
 pub use frame::{Frame, Info, Mac};
-pub use session::{Error, HostWrite, Link, PATIENCE, Session, TRIES, discover};
+pub use session::{Error, Found, HostWrite, Link, PATIENCE, Session, TRIES, discover};

@@ -2,7 +2,8 @@
 
 use crate::frame::{Frame, Info, Mac};
 use spinneret_regmap::ether::{
-    CLOSE, DISCOVER, DONE, FAILED, FROM_BOARD, IN_USE, MESSAGE, MOST_WORDS, OPEN, READ, WRITE,
+    CLOSE, DISCOVER, DONE, FAILED, FROM_BOARD, IN_USE, MESSAGE, MOST_WORDS, OPEN, READ, VERSION, VERSION_AT,
+    WRITE,
 };
 use std::collections::VecDeque;
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
@@ -82,32 +83,59 @@ pub struct Session<L> {
     lost: u32,
 }
 
-/// Finds the boards on a wire: those that answer within a time.
+/// Boards that have answered.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Found {
+    /// Those of this version of the protocol.
+    pub boards: Vec<Info>,
+    /// Those of other versions, and these.
+    pub foreign: Vec<(Mac, u8)>,
+}
+
+impl Found {
+    fn is_empty(&self) -> bool {
+        self.boards.is_empty() && self.foreign.is_empty()
+    }
+
+    fn add(&mut self, answer: &Frame, version: u8) {
+        if version != VERSION {
+            let board = (answer.source, version);
+            if !self.foreign.contains(&board) {
+                self.foreign.push(board);
+            }
+        } else if let Some(info) = Info::of(answer)
+            && !self.boards.contains(&info)
+        {
+            self.boards.push(info);
+        }
+    }
+}
+
+/// Finds the boards on a wire: those that answer within a time, in the order of their addresses. A search for one board ends with its answer.
 ///
 /// # Errors
 /// If the interface fails.
-pub fn discover(link: &mut impl Link, target: Mac, time: Duration) -> io::Result<Vec<Info>> {
+pub fn discover(link: &mut impl Link, target: Mac, time: Duration) -> io::Result<Found> {
     let number = random();
     let request = request(link.address(), target, DISCOVER, 0, number);
-    let mut found: Vec<Info> = Vec::new();
+    let mut found = Found::default();
     let end = Instant::now() + time;
     loop {
         link.send(&request.encode())?;
         let again = end.min(Instant::now() + PATIENCE);
         while let Some(bytes) = link.receive(again.saturating_duration_since(Instant::now()))? {
-            let answer = Frame::decode(&bytes).filter(|answer| {
+            let answer = Frame::of_any_version(&bytes).filter(|answer| {
                 (answer.kind, answer.number) == (DISCOVER | FROM_BOARD, number)
                     && answer.target == request.source
             });
-            if let Some(info) = answer.as_ref().and_then(Info::of)
-                && !found.contains(&info)
-            {
-                found.push(info);
+            if let Some(answer) = answer {
+                found.add(&answer, bytes[VERSION_AT]);
             }
         }
         let is_found = target != Mac::BROADCAST && !found.is_empty();
         if is_found || Instant::now() >= end {
-            found.sort_by_key(|info| info.mac);
+            found.boards.sort_by_key(|info| info.mac);
+            found.foreign.sort_unstable();
             return Ok(found);
         }
     }

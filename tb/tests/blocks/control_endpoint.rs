@@ -7,7 +7,7 @@ use rand::seq::IndexedRandom as _;
 use spinneret_ether::{Frame, Mac};
 use spinneret_regmap::ether::{
     CLOSE, DISCOVER, DONE, FROM_BOARD, HEADER_BYTES, IN_USE, MESSAGE, MOST_BYTES, MOST_WORDS, NO_SESSION,
-    OPEN, READ, WRITE,
+    OPEN, READ, VERSION, VERSION_AT, WRITE,
 };
 use spinneret_sim::prelude::*;
 
@@ -49,6 +49,9 @@ fn answers_as_the_model_whatever_comes() {
                     _ => {}
                 }
                 let mut bytes = request.encode();
+                if rng.random_range(0..20) == 0 {
+                    bytes[VERSION_AT] = rng.random();
+                }
                 if rng.random_range(0..10) == 0 {
                     bytes.truncate(rng.random_range(14..=bytes.len()));
                 }
@@ -155,6 +158,22 @@ fn another_key_is_refused_and_the_first_one_stays() {
 }
 
 #[test]
+fn only_a_discovery_may_have_another_version() {
+    run_test(0x0009_c0e7, |run| {
+        let mut bench = Bench::new(run, 0.0);
+        bench.ask(&host_frame(OPEN, 5));
+        for (kind, number) in [(DISCOVER, 9), (OPEN, 6), (READ, 6), (MESSAGE, 0), (CLOSE, 6)] {
+            let mut bytes = host_frame(kind, number).encode();
+            bytes[VERSION_AT] = VERSION + 1;
+            let answer = bench.ask_bytes(&bytes);
+            let version = answer.map(|bytes| bytes[VERSION_AT]);
+            assert_eq!(version, (kind == DISCOVER).then_some(VERSION));
+        }
+        bench.finish();
+    });
+}
+
+#[test]
 fn host_writes_become_messages_until_they_are_acknowledged() {
     run_test(0x0006_c0e7, |run| {
         let mut rng = run.rng("writes");
@@ -199,7 +218,7 @@ fn a_host_that_disappears_holds_nothing() {
         bench.host_write(1, &[1; 20]);
         bench.run(100);
         assert_eq!(bench.counter(7), 1, "there is no owner");
-        bench.ask(&host_frame(OPEN, 5));
+        bench.ask_alone(&host_frame(OPEN, 5));
         bench.host_write(2, &[2; 20]);
         bench.host_write(3, &[3; 20]);
         bench.host_write(4, &[4; MOST_BYTES]);
@@ -246,7 +265,8 @@ fn a_reset_forgets_the_session() {
         for counter in 0..8 {
             assert_eq!(bench.counter(counter), 0);
         }
-        bench.ask(&host_frame(READ, 7));
+        let answer = bench.ask(&host_frame(READ, 7)).expect("an answer");
+        assert_eq!(frame(&answer).key, 0, "there is no session");
         bench.ask(&host_frame(OPEN, 8));
         bench.finish();
     });

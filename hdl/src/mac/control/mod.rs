@@ -208,7 +208,8 @@ fn update() {
     let is_known = discovers || opens || closes || reads || writes || acknowledges;
     let has_range = heard.count != 0 && heard.count <= ether::MOST_WORDS && heard.address.slice(0, 2) == 0;
     let is_range_wrong = heard.is_open && (reads || writes) && !has_range;
-    let is_malformed = !heard.is_whole || !heard.is_version || !is_known || is_range_wrong;
+    let is_spoken = heard.is_version || discovers;
+    let is_malformed = !heard.is_whole || !is_spoken || !is_known || is_range_wrong;
     let is_foreign = heard.is_group || !(heard.is_mine || (heard.is_broadcast && discovers));
     let is_right = heard.valid && !is_malformed && !is_foreign;
     let is_owners = has_owner && heard.has_key;
@@ -333,7 +334,11 @@ fn update() {
     sender.starts_message = sends_message;
     sender.mac = mac;
     sender.owner = owner;
-    sender.session = first;
+    sender.session = if has_owner {
+        first
+    } else {
+        constant(lit(0, NUMBER))
+    };
     sender.reply.target = heard.source;
     sender.reply.kind = reply_kind;
     sender.reply.status = if reply_last {

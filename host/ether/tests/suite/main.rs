@@ -3,8 +3,8 @@
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 use spinneret_ether::board::{Board, Memory};
-use spinneret_ether::{Error, Frame, Info, Link, Mac, Session, discover};
-use spinneret_regmap::ether::{MOST_WORDS, REGISTERS};
+use spinneret_ether::{Error, Found, Frame, Info, Link, Mac, Session, discover};
+use spinneret_regmap::ether::{DISCOVER, MOST_WORDS, OPEN, REGISTERS, VERSION, VERSION_AT};
 use std::cell::RefCell;
 use std::collections::{HashMap, VecDeque};
 use std::io;
@@ -63,6 +63,8 @@ struct Wire {
     bad: f64,
     to_board: Vec<Vec<u8>>,
     to_host: VecDeque<Vec<u8>>,
+    /// Version that answers have, if not their own.
+    version: Option<u8>,
 }
 
 impl Wire {
@@ -74,6 +76,7 @@ impl Wire {
             bad,
             to_board: Vec::new(),
             to_host: VecDeque::new(),
+            version: None,
         }
     }
 
@@ -81,7 +84,8 @@ impl Wire {
         self.bad > 0.0 && self.rng.random_bool(self.bad)
     }
 
-    fn answer(&mut self, frame: Vec<u8>) {
+    fn answer(&mut self, mut frame: Vec<u8>) {
+        frame[VERSION_AT] = self.version.unwrap_or(frame[VERSION_AT]);
         if self.happens() {
             return;
         }
@@ -199,12 +203,45 @@ fn boards_are_found() {
     let board = board();
     let mut wire = Wire::new(&board, 1, 0.3);
     let found = discover(&mut wire, Mac::BROADCAST, Duration::from_millis(50)).expect("the wire works");
-    assert_eq!(found, [board.borrow().info.clone()]);
+    assert_eq!(found.boards, [board.borrow().info.clone()]);
     let found = discover(&mut wire, BOARD, Duration::from_secs(5)).expect("the wire works");
-    assert_eq!(found.len(), 1);
+    assert_eq!(found.boards.len(), 1);
     let other = Mac([2, 0, 0, 0, 0, 9]);
     let found = discover(&mut wire, other, Duration::from_millis(20)).expect("the wire works");
-    assert_eq!(found, []);
+    assert_eq!(found, Found::default());
+}
+
+#[test]
+fn a_discovery_of_another_version_is_answered_and_nothing_else() {
+    let board = board();
+    let mut wire = Wire::new(&board, 1, 0.0);
+    for (kind, is_answered) in [(DISCOVER, true), (OPEN, false)] {
+        let mut request = Frame {
+            target: BOARD,
+            source: wire.own,
+            kind,
+            key: KEY,
+            number: 1,
+            address: 0,
+            count: 0,
+            status: 0,
+            limit: 0,
+            data: Vec::new(),
+        }
+        .encode();
+        request[VERSION_AT] = 2;
+        wire.send(&request).expect("the wire works");
+        let answer = wire.to_host.pop_front();
+        assert_eq!(
+            answer.map(|bytes| bytes[VERSION_AT]),
+            is_answered.then_some(VERSION)
+        );
+    }
+    // A board of the next version is named by it.
+    let mut wire = Wire::new(&board, 1, 0.0);
+    wire.version = Some(2);
+    let found = discover(&mut wire, Mac::BROADCAST, Duration::from_millis(20)).expect("the wire works");
+    assert_eq!((found.boards, found.foreign), (Vec::new(), vec![(BOARD, 2)]));
 }
 
 #[test]
