@@ -18,6 +18,7 @@ use spinneret_regmap::pspin::{HANDLER_BASE, PACKET_BASE, PROGRAM_BASE};
 use spinneret_regmap::shares;
 use spinneret_sim::prelude::*;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::fmt;
 
 /// Bytes of a word of memory.
 const WORD: usize = 8;
@@ -71,6 +72,13 @@ pub struct Small {
     pub done: u64,
     /// Standard output.
     pub printed: Vec<(usize, u8)>,
+}
+
+impl fmt::Debug for Small {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let inside = (&self.held, &self.reading, &self.parts);
+        f.debug_tuple("Small").field(&inside).finish_non_exhaustive()
+    }
 }
 
 impl Small {
@@ -290,7 +298,7 @@ impl Small {
     ///
     /// # Panics
     /// If a packet is not returned.
-    pub fn finish(&mut self) {
+    pub fn drain(&mut self) {
         while !self.held.is_empty() || !self.is_high("idle") {
             self.clock();
         }
@@ -298,6 +306,11 @@ impl Small {
             self.clock();
         }
         assert!(self.reading.is_empty() && self.parts.is_empty(), "all is done");
+    }
+
+    /// Runs until nothing is inside, and ends the simulation.
+    pub fn finish(mut self) {
+        self.drain();
         self.sim.finish();
     }
 

@@ -101,12 +101,9 @@ fn simulated(run: &mut TestRun, program: &Program, frames: &[Vec<u8>], variable:
         small.clock();
     }
     let memory = small.read(variable.0, variable.1);
+    let (sent, host) = (std::mem::take(&mut small.sent), std::mem::take(&mut small.host));
     small.finish();
-    Effects {
-        sent: small.sent,
-        host: small.host,
-        memory,
-    }
+    Effects { sent, host, memory }
 }
 
 /// Compares the effects of random frames.
