@@ -170,7 +170,8 @@ fn programs(name: &str, bad: f64) {
         .expect("they are told");
     assert!(figures.contains(" 0 malformed, 0 for others;"), "{figures}");
     assert!(figures.contains(" acknowledged, 0 lost"), "{figures}");
-    assert_eq!(figures.contains(" 0 of them again"), bad == 0.0, "{figures}");
+    // On a clean cable as well: the simulation takes longer for some requests than a host waits.
+    assert!(bad == 0.0 || !figures.contains(" 0 of them again"), "{figures}");
 }
 
 #[test]
@@ -199,7 +200,7 @@ fn boards_are_listed_and_belong_to_one_program() {
     let table = succeeds(spinneret().args(["boards", host])).stdout;
     let table = String::from_utf8_lossy(&table).into_owned();
     assert!(
-        table.contains(&format!("ether:{host},{address}  simulated")),
+        table.contains(&format!("ether:{host},{address}   simulated")),
         "{table}"
     );
     // One program at a time, by either name.
