@@ -22,7 +22,7 @@ const HOST_BYTES: u32 = 1 << 20;
 /// Clocks of a handler.
 const BUDGET: u32 = 3000;
 
-/// What handlers have sent, written to the host, and left in handler memory.
+/// Effects of handlers: packets, host memory, and handler memory.
 #[derive(Debug, PartialEq, Eq)]
 struct Effects {
     sent: Vec<Vec<u8>>,
@@ -307,12 +307,12 @@ fn random_round(sim: Simulation<SmallBench>, has_pauses: bool) {
     small.finish();
 }
 
-/// What a packet of a slot asks for. Destinations are in the slot's own parts of memory and host memory, sources in its packet.
+/// The work that a packet of a slot asks for. Destinations are in the slot's own parts of memory and host memory, sources in its packet.
 fn random_case(rng: &mut ChaCha8Rng, slot: u32, address: u32) -> Case {
     let mut words = [0; 13];
     let kind = [0, 0, 0, 0, 1, 2][rng.random_range(0..6)];
     words[1] = kind;
-    // The first words of the packet do not change but for the cause.
+    // The first words of the packet do not change, except for the cause.
     let inside = |rng: &mut ChaCha8Rng| {
         let bytes = rng.random_range(0..200);
         (rng.random_range(4..PACKET as u32 - bytes), bytes)
