@@ -273,7 +273,7 @@ fn random_round(sim: Simulation<SmallBench>, has_pauses: bool) {
             let mut bytes: Vec<u8> = case.words.iter().flat_map(|word| word.to_le_bytes()).collect();
             bytes.extend((bytes.len()..PACKET).map(|_| small.rng().random::<u8>()));
             let message =
-                batch % 2 << 2 | small.rng().random_range(0..4) | small.rng().random_range(0..2) << 4;
+                ((batch % 2) << 2) | small.rng().random_range(0..4) | (small.rng().random_range(0..2) << 4);
             small.push_at(address, message, meta, &bytes);
             kinds[case.kind as usize] += 1;
             if case.kind == 0 {
