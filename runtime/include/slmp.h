@@ -24,16 +24,14 @@
 
 /* Numbers of the memory below. */
 #define SLMP_MAGIC 0x504d4c53
-#define SLMP_VERSION 5
+#define SLMP_VERSION 4
 #define SLMP_PLACES 8
 #define SLMP_MAX_SEGMENTS 32256
 #define SLMP_BITMAP_WORDS 1008
 #define SLMP_LOCAL_BYTES 4160
 #define SLMP_COUNTERS 16
 #define SLMP_HPUS 64
-#define SLMP_DONE 0x0000ffff
-#define SLMP_DONE_END 0x00010000
-#define SLMP_USER 0x00020000
+#define SLMP_DONE_END 0x80000000
 #define SLMP_END_TAKEN 1
 #define SLMP_END_COMPLETING 2
 
@@ -80,11 +78,11 @@ struct slmp_place {
     uint32_t message_id; /* +0x00c message id in host order */
     uint32_t region; /* +0x010 offset of the message's memory in the context's host memory */
     uint32_t capacity; /* +0x014 bytes of the message's memory */
-    uint32_t progress; /* +0x018 segments whose data is in host memory (DONE), DONE_END, and USER for each handler that is working on it */
+    uint32_t users; /* +0x018 handlers that are working on it */
     uint32_t segment_bytes; /* +0x01c payload of all segments but the last, 0 while unknown */
     uint32_t end; /* +0x020 offset of the EOM segment + 1, 0 while unknown */
     uint32_t length; /* +0x024 length of the message, valid with end */
-    uint32_t reserved; /* +0x028 0 */
+    uint32_t done; /* +0x028 segments whose data is in host memory, and DONE_END */
     uint32_t generation; /* +0x02c number of the message, one more for each; begins with start */
     uint32_t end_syn; /* +0x030 1 if the EOM segment asked for an acknowledgement */
     uint32_t end_taken; /* +0x034 what is known of the EOM segment: END_TAKEN, END_COMPLETING */
@@ -97,11 +95,11 @@ static_assert(offsetof(struct slmp_place, port) == 0x008, "slmp_place.port");
 static_assert(offsetof(struct slmp_place, message_id) == 0x00c, "slmp_place.message_id");
 static_assert(offsetof(struct slmp_place, region) == 0x010, "slmp_place.region");
 static_assert(offsetof(struct slmp_place, capacity) == 0x014, "slmp_place.capacity");
-static_assert(offsetof(struct slmp_place, progress) == 0x018, "slmp_place.progress");
+static_assert(offsetof(struct slmp_place, users) == 0x018, "slmp_place.users");
 static_assert(offsetof(struct slmp_place, segment_bytes) == 0x01c, "slmp_place.segment_bytes");
 static_assert(offsetof(struct slmp_place, end) == 0x020, "slmp_place.end");
 static_assert(offsetof(struct slmp_place, length) == 0x024, "slmp_place.length");
-static_assert(offsetof(struct slmp_place, reserved) == 0x028, "slmp_place.reserved");
+static_assert(offsetof(struct slmp_place, done) == 0x028, "slmp_place.done");
 static_assert(offsetof(struct slmp_place, generation) == 0x02c, "slmp_place.generation");
 static_assert(offsetof(struct slmp_place, end_syn) == 0x030, "slmp_place.end_syn");
 static_assert(offsetof(struct slmp_place, end_taken) == 0x034, "slmp_place.end_taken");

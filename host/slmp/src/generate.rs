@@ -53,9 +53,7 @@ pub fn c_header(out: &mut impl Write) -> fmt::Result {
         ("LOCAL_BYTES", memory::LOCAL_BYTES.to_string()),
         ("COUNTERS", memory::COUNTERS.to_string()),
         ("HPUS", memory::HPUS.to_string()),
-        ("DONE", format!("{:#010x}", memory::DONE)),
         ("DONE_END", format!("{:#010x}", memory::DONE_END)),
-        ("USER", format!("{:#010x}", memory::USER)),
         ("END_TAKEN", memory::END_TAKEN.to_string()),
         ("END_COMPLETING", memory::END_COMPLETING.to_string()),
     ] {

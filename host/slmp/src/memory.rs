@@ -6,7 +6,7 @@
 /// Magic number, in the first word of the memory: "SLMP".
 pub const MAGIC: u32 = 0x504d_4c53;
 /// Version of this layout.
-pub const VERSION: u32 = 5;
+pub const VERSION: u32 = 4;
 /// Maximum number of messages that a receiver tracks.
 pub const PLACES: usize = 8;
 /// Maximum number of segments of a message, and number of bits in a bitmap.
@@ -28,16 +28,8 @@ pub const COMPLETED: usize = 12;
 /// Number of the counter of segments that were accepted and acknowledged. They are not counted as [`Cause::Accepted`] or at
 /// [`ACKS_SENT`].
 pub const ACCEPTED_AND_ACKED: usize = 13;
-/// Bits of a place's progress: the number of segments whose data is in host memory.
-pub const DONE: u32 = 0xffff;
-const _: () = assert!(
-    MAX_SEGMENTS < DONE as usize,
-    "a message's segments and its end are counted"
-);
-/// Bit of a place's progress: the end of the message is known.
-pub const DONE_END: u32 = 0x1_0000;
-/// Share of each handler that is working on the message in a place's progress.
-pub const USER: u32 = 0x2_0000;
+/// Bit in the number of completed segments: the end of the message is known.
+pub const DONE_END: u32 = 0x8000_0000;
 /// Flag of the EOM segment, which is not in the bitmap: it was taken.
 pub const END_TAKEN: u32 = 1;
 /// Flag of the EOM segment: an HPU completes the message.
@@ -103,11 +95,11 @@ layout! {
         MESSAGE_ID 0x0c 1 "message id in host order";
         REGION 0x10 1 "offset of the message's memory in the context's host memory";
         CAPACITY 0x14 1 "bytes of the message's memory";
-        PROGRESS 0x18 1 "segments whose data is in host memory (DONE), DONE_END, and USER for each handler that is working on it";
+        USERS 0x18 1 "handlers that are working on it";
         SEGMENT_BYTES 0x1c 1 "payload of all segments but the last, 0 while unknown";
         END 0x20 1 "offset of the EOM segment + 1, 0 while unknown";
         LENGTH 0x24 1 "length of the message, valid with end";
-        RESERVED 0x28 1 "0";
+        DONE 0x28 1 "segments whose data is in host memory, and DONE_END";
         GENERATION 0x2c 1 "number of the message, one more for each; begins with start";
         END_SYN 0x30 1 "1 if the EOM segment asked for an acknowledgement";
         END_TAKEN 0x34 1 "what is known of the EOM segment: END_TAKEN, END_COMPLETING";

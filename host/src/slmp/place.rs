@@ -1,28 +1,26 @@
 //! A place for messages, in the memory that handlers and host share.
 //!
 //! Handlers use a place while the host reads it. The host writes the state of an open or complete place. It clears a closed
-//! place when no handler works on it, and never writes `progress`, which counts them. A handler that faults is counted for
-//! ever. Its place stays closed, because a copy to its region may still be in flight.
+//! place when `users` is 0, and never writes `users`. A handler that faults never leaves `users`. Its place stays closed,
+//! because a copy to its region may still be in flight.
 
 use crate::device::Device;
 use crate::error::{Error, ErrorKind};
 use crate::memory::{HandlerMemory, HostMemory};
 use crate::nic::Nic;
-use spinneret_slmp::memory::{
-    COMPLETION_STRIDE, COMPLETION_VALID, DONE, DONE_END, State, USER, common, place,
-};
+use spinneret_slmp::memory::{COMPLETION_STRIDE, COMPLETION_VALID, DONE_END, State, common, place};
 use spinneret_slmp::{GivenUp, MessageKey, Received};
 use std::net::SocketAddrV4;
 use std::time::Duration;
 
 /// Maximum time for handlers to finish with a message that is given up.
 const DRAIN: Duration = Duration::from_millis(10);
-/// Fields that are kept when a place is cleared: the state is written last, `progress` and `generation` belong to handlers.
+/// Fields that are kept when a place is cleared: the state is written last, `users` and `generation` belong to handlers.
 const STAYS: [usize; 6] = [
     place::STATE,
     place::REGION,
     place::CAPACITY,
-    place::PROGRESS,
+    place::USERS,
     place::GENERATION,
     place::START,
 ];
@@ -81,8 +79,7 @@ impl<'m, D: Device> Place<'m, D> {
 
     /// Returns the progress: the message, and the number of its segments.
     pub(super) fn progress(&self) -> Result<[u32; 2], Error> {
-        let done = self.field(place::PROGRESS)? & (DONE | DONE_END);
-        Ok([self.field(place::MESSAGE_ID)?, done])
+        Ok([self.field(place::MESSAGE_ID)?, self.field(place::DONE)?])
     }
 
     /// Returns its message, if it is complete.
@@ -130,7 +127,7 @@ impl<'m, D: Device> Place<'m, D> {
     fn close(&self) -> Result<bool, Error> {
         self.set(place::STATE, State::Closed as u32)?;
         let what = "the end of handlers for a message that is given up";
-        let is_left = || Ok(self.field(place::PROGRESS)? < USER);
+        let is_left = || Ok(self.field(place::USERS)? == 0);
         match self.nic.wait_until(what, DRAIN, is_left) {
             Ok(()) => Ok(true),
             Err(Error {
@@ -162,7 +159,7 @@ impl<'m, D: Device> Place<'m, D> {
     /// Returns the received part of its message.
     fn given_up(&self) -> Result<GivenUp, Error> {
         let unit = self.field(place::SEGMENT_BYTES)?;
-        let segments = self.field(place::PROGRESS)? & DONE;
+        let segments = self.field(place::DONE)? & !DONE_END;
         let end = match self.field(place::END)? {
             0 => None,
             end => Some((end - 1, self.field(place::LENGTH)?)),
@@ -261,10 +258,10 @@ mod tests {
         }
 
         fn write_cluster(&mut self, address: u32, bytes: &[u8]) -> Result<(), DeviceError> {
-            let progress = (common::SIZE + NUMBER * place::SIZE + place::PROGRESS) as u32;
+            let users = (common::SIZE + NUMBER * place::SIZE + place::USERS) as u32;
             assert!(
-                !(address..address + bytes.len() as u32).contains(&progress),
-                "the host never writes progress"
+                !(address..address + bytes.len() as u32).contains(&users),
+                "the host never writes users"
             );
             self.cluster[address as usize..][..bytes.len()].copy_from_slice(bytes);
             Ok(())
@@ -302,9 +299,7 @@ mod tests {
             self.now += time;
             if self.leave.is_some_and(|leave| leave <= self.now) {
                 self.leave = None;
-                let progress = self.get(place::PROGRESS) % USER;
-                self.place(place::PROGRESS)
-                    .copy_from_slice(&progress.to_le_bytes());
+                self.place(place::USERS).fill(0);
                 let completion = self.completion.to_le_bytes();
                 self.host[NUMBER * COMPLETION_STRIDE..][..8].copy_from_slice(&completion);
             }
@@ -329,11 +324,12 @@ mod tests {
             (place::MESSAGE_ID, 5),
             (place::REGION, REGION),
             (place::CAPACITY, 1000),
-            (place::PROGRESS, users * USER + DONE_END + 3),
+            (place::USERS, users),
             (place::SEGMENT_BYTES, 100),
             (place::RECIPROCAL, u32::MAX / 100 + 1),
             (place::END, 701),
             (place::LENGTH, 730),
+            (place::DONE, DONE_END | 3),
             (place::END_TAKEN, 1),
             (place::GENERATION, GENERATION),
             (place::START, START),
@@ -382,7 +378,6 @@ mod tests {
             let wanted = match field.offset {
                 place::REGION => REGION,
                 place::CAPACITY => 1000,
-                place::PROGRESS => DONE_END + 3,
                 place::GENERATION => GENERATION,
                 place::START => START,
                 _ => 0,
@@ -409,7 +404,7 @@ mod tests {
         let mut device = nic.device();
         assert!(device.now() >= DRAIN);
         assert_eq!(device.get(place::STATE), State::Closed as u32);
-        assert_eq!(device.get(place::PROGRESS), USER + DONE_END + 3);
+        assert_eq!(device.get(place::DONE), DONE_END | 3);
     }
 
     #[test]

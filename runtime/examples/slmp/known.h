@@ -161,7 +161,7 @@ static inline bool claim_known(uint32_t index) {
 
 /* Enters the place that is known, if it still has the message that is known. */
 static inline bool enter_known(place_t *place) {
-    add(&place->progress, SLMP_USER);
+    add(&place->users, 1);
     if (likely(place->state == SLMP_OPEN) && likely(place->generation == known.generation)) {
         return true;
     }

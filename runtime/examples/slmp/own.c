@@ -57,10 +57,11 @@ static inline bool receive_known(const task_t *task) {
     }
     add(known.counter, 1);
     spin_cmd_wait(copied);
-    count_and_leave(place);
+    add(&place->done, 1);
     if (!likely(known.own->ended != known.generation)) {
         complete_known(task);
     }
+    leave(place);
     return true;
 }
 

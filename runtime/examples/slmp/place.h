@@ -4,16 +4,15 @@
  * Handlers on all HPUs do this at once, and meanwhile the host takes messages and gives them up. Three rules prevent
  * conflicts:
  *
- *  1. An HPU that works on a place has added a user to `progress`, and has seen afterwards that its state is open, complete
- *     or released, and that it has the segment's key. After the host has closed a place it waits until there are no users.
- *     A released place is only closed for another message, and taken, if there are none then. Each side writes first and
+ *  1. An HPU that works on a place has added 1 to `users`, and has seen afterwards that its state is open, complete or
+ *     released, and that it has the segment's key. After the host has closed a place it waits for `users` to be 0. A
+ *     released place is only closed for another message, and taken, if `users` is 0 then. Each side writes first and
  *     then reads, so at least one of them sees the other, and a place never changes its message under a handler.
  *  2. A place gets its key under the lock, and its state last. So there is one place for a message, and an HPU that
  *     sees the state sees the key.
  *  3. No HPU waits for the lock while it works on a place, and the lock's holder waits for no HPU. So all continue.
  *
- * `progress` only changes by atomic operations, because any HPU may check a place, and leave it again, at any time. It also has
- * the number of segments that are done: so an HPU that is done counts its segment and leaves with one operation.
+ * `users` only changes by additions, because any HPU may check a place, and leave it again, at any time.
  */
 #ifndef PLACE_H
 #define PLACE_H
@@ -34,9 +33,7 @@ static inline void add(volatile uint32_t *word, uint32_t value) {
     spin_l2_add((volatile int32_t *)word, (int32_t)value);
 }
 
-static inline void leave(place_t *place) { add(&place->progress, -SLMP_USER); }
-
-static inline void count_and_leave(place_t *place) { add(&place->progress, 1 - SLMP_USER); }
+static inline void leave(place_t *place) { add(&place->users, -1u); }
 
 /* Where the search begins: message id % 8, scaled to the places that there are. A division would take 30 clocks. */
 static inline uint32_t first_place(places_t places, const segment_t *segment) {
@@ -69,12 +66,12 @@ static inline spin_dma_t read_line(place_t *place, line_t *line) {
 }
 
 /*
- * Enters a place (rule 1). The copy of its line is started after the addition has been answered, since an HPU makes one
+ * Enters a place (rule 1). The copy of its line is started after `users` has been answered, since an HPU makes one
  * access after the other, so it shows a state as it was after that. If it shows that the message is open, its other
  * words are that message's: who has opened it went to L2 and back between the last of them and the state (rule 2).
  */
 static inline spin_dma_t enter(place_t *place, line_t *line) {
-    add(&place->progress, SLMP_USER);
+    add(&place->users, 1);
     return read_line(place, line);
 }
 
@@ -143,7 +140,7 @@ static inline place_t *choose_place(places_t places, const segment_t *segment, u
                     return place;
                 }
                 amo_store(&place->state, SLMP_CLOSED);
-                if (place->progress < SLMP_USER) {
+                if (place->users == 0) {
                     return place;
                 }
                 amo_store(&place->state, SLMP_RELEASED);
@@ -163,7 +160,7 @@ static inline uint32_t reciprocal_of(uint32_t bytes) { return UINT32_MAX / bytes
 static_assert((uint64_t)SLMP_MAX_SEGMENTS * SLMP_MAX_PAYLOAD < UINT32_MAX, "the reciprocal is exact enough");
 
 /*
- * Gives the place to the segment's message, and enters it. An HPU that is about to leave may still be a user. Clusters
+ * Gives the place to the segment's message, and enters it. `users` may count an HPU that is about to leave. Clusters
  * clear their records when they see the new generation.
  */
 static inline void begin_message(place_t *place, const segment_t *segment) {
@@ -171,13 +168,13 @@ static inline void begin_message(place_t *place, const segment_t *segment) {
     place->segment_bytes = segment->is_end ? 0 : segment->bytes;
     place->reciprocal = segment->is_end ? 0 : reciprocal_of(segment->bytes);
     place->end = 0;
+    place->done = 0;
     place->end_taken = 0;
     place->source = segment->source;
     place->port = segment->port;
     place->message_id = segment->message_id;
-    amo_and(&place->progress, -SLMP_USER);
     /* This is answered by L2, so all of the above is there before the state is; copies of the line rely on it. */
-    add(&place->progress, SLMP_USER);
+    add(&place->users, 1);
     amo_store(&place->state, SLMP_OPEN);
 }
 

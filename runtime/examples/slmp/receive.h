@@ -105,7 +105,7 @@ static __attribute__((noinline, cold)) place_t *open_message(const task_t *task,
 
 /*
  * Takes the end of the message. Returns whether no other HPU has it. Writes the offset after the other fields, then the
- * flag in `progress`: an HPU that sees the flag sees the fields. Then informs all clusters, which check `progress` from now on.
+ * flag in `done`: an HPU that sees the flag sees the fields. Then informs all clusters, which check `done` from now on.
  * Another end in just these clocks counts as a duplicate, and like all ends is not acknowledged yet.
  */
 static __attribute__((noinline, cold)) bool claim_end(const segment_t *segment, place_t *place, const local_t *local) {
@@ -115,7 +115,7 @@ static __attribute__((noinline, cold)) bool claim_end(const segment_t *segment, 
     place->length = segment->offset + segment->bytes;
     place->end_syn = segment->wants_ack;
     amo_store(&place->end, segment->offset + 1);
-    add(&place->progress, SLMP_DONE_END);
+    add(&place->done, SLMP_DONE_END);
     tell_end(local);
     return true;
 }
@@ -210,30 +210,25 @@ static __attribute__((noinline, cold)) void complete(const task_t *task, memory_
 }
 
 /*
- * Enters the place that this HPU has left, and completes the message if it is still there, and all of it. The number of
- * segments before the end is the end's index; they are those before the end if none is behind it, which a sender that
- * contradicts itself could have brought about. Several may see that all are there, as they count first and look then,
- * and one of them completes the message.
+ * Completes the message if all of it is there. The number of segments before the end is the end's index; they are those
+ * before the end if none is behind it, which a sender that contradicts itself could have brought about. Several may see
+ * that all are there, as they count first and look then, and one of them completes the message.
  */
 static __attribute__((noinline, cold)) void complete_if_last(memory_t *memory, place_t *place, const local_t *local,
                                                              segment_t *segment) {
-    add(&place->progress, SLMP_USER);
-    bool is_there = place->state == SLMP_OPEN && place->generation == local->generation;
-    uint32_t others = (place->progress & SLMP_DONE) - 1, end = place->end;
-    if (is_there && others * place->segment_bytes == end - 1 && !has_segments_from(local, others) &&
+    uint32_t others = (place->done & ~SLMP_DONE_END) - 1, end = place->end;
+    if (others * place->segment_bytes == end - 1 && !has_segments_from(local, others) &&
         (amo_or(&place->end_taken, SLMP_END_COMPLETING) & SLMP_END_COMPLETING) == 0) {
         complete(local->task, memory, place, segment, end);
     }
-    leave(place);
 }
 
 /*
- * Counts a segment whose copy is done, and leaves the place. The HPU that has the end informs all clusters before it
- * counts the end and reads the number. So each HPU that counts later reads the number as well, and the HPU with the end
- * sees all earlier counts.
+ * Counts a segment whose copy is done. The HPU that has the end informs all clusters before it counts the end and reads
+ * the number. So each HPU that counts later reads the number as well, and the HPU with the end sees all earlier counts.
  */
-static inline void finish_segment(memory_t *memory, place_t *place, const local_t *local, const segment_t *segment) {
-    count_and_leave(place);
+static inline void count_segment(memory_t *memory, place_t *place, const local_t *local, const segment_t *segment) {
+    add(&place->done, 1);
     if (!likely(local->own->ended != local->generation)) {
         segment_t last = *segment;
         local_t copy = *local;
@@ -241,7 +236,7 @@ static inline void finish_segment(memory_t *memory, place_t *place, const local_
     }
 }
 
-/* Takes a segment of an open message. If it is accepted, it is counted, and this HPU has left the place. */
+/* Takes a segment of an open message, and counts it if it is accepted. */
 static inline enum slmp_cause take(const local_t *local, host_t host, memory_t *memory, place_t *place, line_t *line,
                                    segment_t *segment) {
     position_t at = {.unit = line->segment_bytes, .reciprocal = line->reciprocal, .end = line->end};
@@ -270,7 +265,7 @@ static inline enum slmp_cause take(const local_t *local, host_t host, memory_t *
     if (likely(segment->bytes != 0)) {
         spin_cmd_wait(copied);
     }
-    finish_segment(memory, place, local, segment);
+    count_segment(memory, place, local, segment);
     return SLMP_ACCEPTED;
 }
 
@@ -324,8 +319,8 @@ static inline __attribute__((always_inline)) void receive(const task_t *task, pl
             acknowledge(segment);
             count(memory, SLMP_ACKS_SENT);
         }
-        leave(place);
     }
+    leave(place);
 }
 
 /* Receives a frame. */

@@ -35,10 +35,12 @@ __handler__ void slmp_ph(handler_args_t *args) {
         receive_on_own(args);
         return;
     }
+#ifndef SPIN_PSPIN_ONLY
     if (!likely(rt_cluster_count() <= CLUSTERS)) {
         receive_long_way(args->task);
         return;
     }
+#endif
     receive_frame(args->task);
 }
 

@@ -1,9 +1,9 @@
 //! Messages arrive whole, in whatever order their segments come.
 
-use super::receiver::{CLOSED, COMPLETE, FREE, MESSAGE_ID, OPEN, PROGRESS, RELEASED, Receiver, STATE};
+use super::receiver::{CLOSED, COMPLETE, DONE, FREE, MESSAGE_ID, OPEN, RELEASED, Receiver, STATE, USERS};
 use super::{ACK, Ack, Checksum, EOM, SYN, Segment, Transfer};
 use spinneret_slmp::Confirm;
-use spinneret_slmp::memory::{ACKS_SENT, COMPLETED, Cause, DONE_END, USER};
+use spinneret_slmp::memory::{ACKS_SENT, COMPLETED, Cause, DONE_END};
 
 const UNIT: usize = 200;
 const CAPACITY: u32 = 20_000;
@@ -18,11 +18,7 @@ fn check_arrived(receiver: &mut Receiver, transfer: &Transfer, acks: &[Ack]) {
     let length = transfer.bytes.len() as u32;
     assert_eq!(receiver.completion(place), Some((transfer.message, length)));
     assert_eq!(
-        [
-            receiver.get(place, STATE),
-            receiver.users(place),
-            receiver.done(place)
-        ],
+        [STATE, USERS, DONE].map(|word| receiver.get(place, word)),
         [COMPLETE, 0, DONE_END | transfer.segments().len() as u32]
     );
     assert_eq!(receiver.region(place, length).as_ref(), Some(&transfer.bytes));
@@ -115,7 +111,7 @@ fn a_segment_that_comes_many_times_is_taken_once() {
         // EOM is not delivered, so it is not acknowledged.
         let wanted = if segment.flags & EOM == 0 { 32 } else { 0 };
         assert_eq!(acks, vec![Ack::of(&segment); wanted]);
-        assert_eq!(receiver.done(1) & !DONE_END, 1);
+        assert_eq!(receiver.get(1, DONE) & !DONE_END, 1);
     }
 }
 
@@ -128,7 +124,7 @@ fn repeated_segments_of_a_complete_message_are_acknowledged_again() {
         let (cause, acks) = receiver.receive(&segment.frame());
         assert_eq!((cause, acks), (Cause::Duplicate, vec![Ack::of(&segment)]));
     }
-    assert_eq!(receiver.done(2), DONE_END | 3);
+    assert_eq!(receiver.get(2, DONE), DONE_END | 3);
 }
 
 #[test]
@@ -345,11 +341,11 @@ fn does_not_reuse_released_place_with_users() {
     let mut receiver = small_receiver(1);
     receiver.send(&Transfer::new(1, SHORT_UNIT, SHORT_UNIT).segments());
     assert!(receiver.take(0).is_some());
-    receiver.set(0, PROGRESS, DONE_END + 1 + USER);
+    receiver.set(0, USERS, 1);
     let segment = Segment::new(SYN, 2, 0, &[1; SHORT_UNIT]);
     assert_eq!(receiver.receive(&segment.frame()), (Cause::NoRoom, vec![]));
     assert_eq!(receiver.get(0, STATE), RELEASED);
-    receiver.set(0, PROGRESS, DONE_END + 1);
+    receiver.set(0, USERS, 0);
     assert_eq!(receiver.receive(&segment.frame()).0, Cause::Accepted);
 }
 
@@ -386,9 +382,11 @@ fn the_host_closes_a_place_in_traffic() {
         }
         receiver.set(place, STATE, CLOSED);
         // The host waits until no HPU uses the place, and nothing is written to it from then on.
-        receiver.run_until("nobody is in the place", |receiver| receiver.users(place) == 0);
+        receiver.run_until("nobody is in the place", |receiver| {
+            receiver.get(place, USERS) == 0
+        });
         let (before, completion) = (receiver.written_to(place), receiver.completion(place));
-        // Meanwhile an HPU may enter the place and leave it again, so users are not counted any more.
+        // Meanwhile an HPU may enter the place and leave it again, so `users` is not checked any more.
         receiver.bench.run();
         assert_eq!(receiver.written_to(place), before, "closed after {clocks} clocks");
         assert_eq!(receiver.completion(place), completion);

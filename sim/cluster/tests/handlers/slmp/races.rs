@@ -1,7 +1,7 @@
 //! Meetings of two HPUs, or of an HPU and the host, that take a certain distance of clocks to happen. Nightly tests try all
 //! distances, others one in three or in seven.
 
-use super::receiver::{CLOSED, COMPLETE, OPEN, RELEASED, Receiver, STATE};
+use super::receiver::{CLOSED, COMPLETE, OPEN, RELEASED, Receiver, STATE, USERS};
 use super::{ACK, Ack, Checksum, EOM, SYN, Segment, Transfer};
 use rand::seq::{IndexedRandom as _, SliceRandom as _};
 use rand::{RngExt as _, SeedableRng as _};
@@ -110,7 +110,7 @@ fn the_host_closes_a_place_in_every_clock_of_a_segment() {
                 continue;
             }
             receiver.set(0, STATE, CLOSED);
-            receiver.run_until("nobody is in the place", |receiver| receiver.users(0) == 0);
+            receiver.run_until("nobody is in the place", |receiver| receiver.get(0, USERS) == 0);
             let (accepted, written) = (receiver.count(Cause::Accepted), receiver.written());
             receiver.bench.run();
             let what = format!("segment {number}, closed after {clocks} clocks");
@@ -163,7 +163,7 @@ fn run_to_completion(transfer: &Transfer) -> Receiver {
     receiver.run_until("the completion is there", |receiver| {
         receiver.completion(0).is_some()
     });
-    assert_ne!(receiver.users(0), 0, "the handler is at work");
+    assert_ne!(receiver.get(0, USERS), 0, "the handler is at work");
     receiver
 }
 
@@ -173,7 +173,7 @@ fn the_host_may_take_a_message_as_soon_as_its_completion_is_there() {
     let mut receiver = run_to_completion(&transfer);
     assert_eq!(receiver.take(0), Some((2, transfer.bytes.clone())));
     receiver.bench.run();
-    assert_eq!([receiver.get(0, STATE), receiver.users(0)], [RELEASED, 0]);
+    assert_eq!([STATE, USERS].map(|word| receiver.get(0, word)), [RELEASED, 0]);
     assert_eq!(
         receiver.acks().last(),
         transfer.segments().last().map(Ack::of).as_ref()
@@ -186,7 +186,7 @@ fn given_up_message_gets_no_late_acknowledgement() {
     let mut receiver = run_to_completion(&transfer);
     receiver.set(0, STATE, CLOSED);
     receiver.bench.run();
-    assert_eq!([receiver.get(0, STATE), receiver.users(0)], [CLOSED, 0]);
+    assert_eq!([STATE, USERS].map(|word| receiver.get(0, word)), [CLOSED, 0]);
     assert!(receiver.acks().iter().all(|ack| ack.flags & EOM == 0));
     // The host sees that it came whole, and may take it after all; the sender's next question is answered then.
     assert_eq!(receiver.take(0), Some((2, transfer.bytes.clone())));
@@ -344,7 +344,7 @@ fn give_up_all(receiver: &mut Receiver) {
 
 fn check_at_rest(receiver: &Receiver, pushed: u32, what: &str) {
     for place in 0..PLACES {
-        assert_eq!(receiver.users(place), 0, "{what}: place {place}");
+        assert_eq!(receiver.get(place, USERS), 0, "{what}: place {place}");
     }
     let counted: u32 = Cause::ALL.iter().map(|cause| receiver.count(*cause)).sum();
     assert_eq!(counted, pushed, "{what}: each segment has one cause");

@@ -1,7 +1,7 @@
 //! The receiver with its host: shared memory, regions and completions.
 
 pub(crate) use spinneret_slmp::memory::place::{
-    CAPACITY, GENERATION, MESSAGE_ID, PORT, PROGRESS, RECIPROCAL, REGION, SOURCE, START, STATE,
+    CAPACITY, DONE, GENERATION, MESSAGE_ID, PORT, RECIPROCAL, REGION, SOURCE, START, STATE, USERS,
 };
 
 use super::{Ack, Segment};
@@ -9,8 +9,8 @@ use crate::bench::{Bench, HOST};
 use spinneret_cluster::Config;
 use spinneret_regmap::pspin::{L1_SCRATCHPADS, l1_address};
 use spinneret_slmp::memory::{
-    self, ACCEPTED_AND_ACKED, ACKS_SENT, COUNTERS, Cause, HPUS, LOCAL_BYTES, MAGIC, State, USER, VERSION,
-    common, place,
+    self, ACCEPTED_AND_ACKED, ACKS_SENT, COUNTERS, Cause, HPUS, LOCAL_BYTES, MAGIC, State, VERSION, common,
+    place,
 };
 use spinneret_slmp::{Confirm, MessageKey};
 use std::net::{Ipv4Addr, SocketAddrV4};
@@ -119,17 +119,7 @@ impl Receiver {
             .variable(self.memory + Self::place_at(place) + word as u32)
     }
 
-    /// Handlers that are working on a place.
-    pub(crate) fn users(&self, place: usize) -> u32 {
-        self.get(place, PROGRESS) / USER
-    }
-
-    /// Segments of a place's message whose data is in host memory, and `DONE_END`.
-    pub(crate) fn done(&self, place: usize) -> u32 {
-        self.get(place, PROGRESS) % USER
-    }
-
-    /// Sets a word of a place.
+    /// Sets it.
     pub(crate) fn set(&mut self, place: usize, word: usize, value: u32) {
         self.write(Self::place_at(place) + word as u32, value);
     }
@@ -316,8 +306,8 @@ impl Receiver {
 
     /// The host clears a place that it has closed, but what belongs to the place or to handlers, and writes the state last.
     pub(crate) fn clear(&mut self, place: usize) {
-        assert_eq!(self.users(place), 0, "somebody works on it");
-        let kept = [STATE, REGION, CAPACITY, PROGRESS, GENERATION, START];
+        assert_eq!(self.get(place, USERS), 0, "somebody works on it");
+        let kept = [STATE, REGION, CAPACITY, USERS, GENERATION, START];
         for word in (0..place::SIZE).step_by(4).filter(|word| !kept.contains(word)) {
             self.set(place, word, 0);
         }
