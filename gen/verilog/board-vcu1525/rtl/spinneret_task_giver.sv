@@ -34,6 +34,7 @@ module spinneret_task_giver (
     logic [31:0] size;
     logic [17:0] area;
     logic [31:0] stack;
+    logic [31:0] copied;
     logic [5:0] part;
     logic has_own;
     logic moves; // Sixth clock: the range is set, and after the last one the task is given.
@@ -78,6 +79,7 @@ module spinneret_task_giver (
         ((hpu == 3'd3) ? 18'h1680 : ((hpu == 3'd4) ? 18'h1e00 : ((hpu == 3'd5) ? 18'h2580 : ((hpu == 3'd6) ?
         18'h2d00 : ((hpu == 3'd7) ? 18'h3480 : 18'd0))))))));
     assign stack = {6'd4, cluster, 4'd0, area};
+    assign copied = {20'd0, (size > 32'hcc0) ? 12'hcc0 : size[11:0]};
     assign part = sum[5:0];
     assign has_own = has_any && place == 12'h1c0;
     assign moves = reads && (step != 3'd6 || is_there);
@@ -100,8 +102,8 @@ module spinneret_task_giver (
         number_2 <= signal;
         signal_1 <= pair;
         from <= (number_2 == 3'd1) ? stack : address;
-        bytes <= (number_2 == 3'd0) ? {20'd0, (size > 32'hcc0) ? 12'hcc0 : size[11:0]} : ((number_2 == 3'd4) ?
-            {17'd0, size[14:0]} : ((number_2 == 3'd1) ? 32'h780 : size));
+        bytes <= (number_2 == 3'd0) ? copied : ((number_2 == 3'd4) ? {17'd0, size[14:0]} : ((number_2 == 3'd1)
+            ? 32'h780 : size));
         sum <= {1'b0, from} + {1'b0, bytes};
         grains <= sum[32:6] + {26'd0, |part};
         signal_2 <= from[28:6];

@@ -42,6 +42,7 @@ module spinneret_task_slots (
     logic takes;
     logic ends;
     logic [31:0] high;
+    logic [31:0] packet_address;
     logic [4:0] word_slot;
     logic [4:0] word_number;
     logic [3:0] place;
@@ -82,13 +83,14 @@ module spinneret_task_slots (
     assign takes = s_valid && has_slot;
     assign ends = takes && s_last;
     assign high = s_data[63:32];
-    assign pairs_write_data = {high, (number == 4'd2) ? {6'd4, cluster, 4'd0, (slot == 5'd0) ? 12'h110 :
-        ((slot == 5'd1) ? 12'h143 : ((slot == 5'd2) ? 12'h176 : ((slot == 5'd3) ? 12'h1a9 : ((slot == 5'd4) ?
-        12'h1dc : ((slot == 5'd5) ? 12'h20f : ((slot == 5'd6) ? 12'h242 : ((slot == 5'd7) ? 12'h275 : ((slot
-        == 5'd8) ? 12'h2a8 : ((slot == 5'd9) ? 12'h2db : ((slot == 5'ha) ? 12'h30e : ((slot == 5'hb) ? 12'h341
-        : ((slot == 5'hc) ? 12'h374 : ((slot == 5'hd) ? 12'h3a7 : ((slot == 5'he) ? 12'h3da : ((slot == 5'hf)
-        ? 12'h40d : ((slot == 5'h10) ? 12'h440 : ((slot == 5'h11) ? 12'h473 : ((slot == 5'h12) ? 12'h4a6 :
-        ((slot == 5'h13) ? 12'h4d9 : 12'd0))))))))))))))))))), 6'd0} : ((number == 4'd9) ? source :
+    assign packet_address = {6'd4, cluster, 4'd0, (slot == 5'd0) ? 12'h110 : ((slot == 5'd1) ? 12'h143 :
+        ((slot == 5'd2) ? 12'h176 : ((slot == 5'd3) ? 12'h1a9 : ((slot == 5'd4) ? 12'h1dc : ((slot == 5'd5) ?
+        12'h20f : ((slot == 5'd6) ? 12'h242 : ((slot == 5'd7) ? 12'h275 : ((slot == 5'd8) ? 12'h2a8 : ((slot
+        == 5'd9) ? 12'h2db : ((slot == 5'ha) ? 12'h30e : ((slot == 5'hb) ? 12'h341 : ((slot == 5'hc) ? 12'h374
+        : ((slot == 5'hd) ? 12'h3a7 : ((slot == 5'he) ? 12'h3da : ((slot == 5'hf) ? 12'h40d : ((slot == 5'h10)
+        ? 12'h440 : ((slot == 5'h11) ? 12'h473 : ((slot == 5'h12) ? 12'h4a6 : ((slot == 5'h13) ? 12'h4d9 :
+        12'd0))))))))))))))))))), 6'd0};
+    assign pairs_write_data = {high, (number == 4'd2) ? packet_address : ((number == 4'd9) ? source :
         s_data[31:0])};
     assign word_slot = read_word[9:5];
     assign word_number = read_word[4:0];
