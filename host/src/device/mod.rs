@@ -1,5 +1,6 @@
 //! NICs as software reaches them: what they all do, and those that there are.
 
+mod areas;
 pub mod chardev;
 pub mod ether;
 mod mapping;
@@ -12,7 +13,7 @@ pub use open::{OpenDevice, OpenError, SHARED};
 
 use crate::options::{Options, Share, Usage};
 use spinneret_program::Program;
-use spinneret_regmap::caps;
+use spinneret_regmap::{caps, cl};
 use spinneret_rules::Ruleset;
 use std::fmt;
 use std::net::Ipv4Addr;
@@ -361,6 +362,25 @@ impl DeviceError {
             "frames of the host are the operating system's on this device: use a socket of its network interface".to_owned(),
         )
     }
+}
+
+/// Resets the cluster, and waits until it is in reset, with a pause before each further look.
+///
+/// # Errors
+/// The device does not answer.
+fn hold_cluster(device: &mut impl Device, pause: Duration) -> Result<(), DeviceError> {
+    /// Bit of `cl.status`: the cluster is in reset.
+    const HELD: u32 = 1 << 1;
+    const LOOKS: u32 = 1000;
+    device.write_register(cl::FETCH_ENABLE, 0)?;
+    device.write_register(cl::AUX_RESET, 1)?;
+    for _ in 0..LOOKS {
+        if device.read_register(cl::STATUS.offset)? & HELD != 0 {
+            break;
+        }
+        std::thread::sleep(pause);
+    }
+    Ok(())
 }
 
 /// Whether a value of `caps.features` has a feature.

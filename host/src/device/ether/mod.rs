@@ -15,11 +15,11 @@ pub use error::EtherError;
 pub use socket::FrameSocket;
 pub use spinneret_ether::{Found, Info, Mac};
 
-use super::{Area, Device, DeviceError, Mapping, SharedMemory, has_feature, slower};
-use rustix::param::page_size;
+use super::areas::Areas;
+use super::{Area, Device, DeviceError, Mapping, SharedMemory, has_feature, hold_cluster, slower};
 use spinneret_ether::{Error, HostWrite, Session, discover};
 use spinneret_regmap::ether::REGISTERS;
-use spinneret_regmap::{CONTEXTS, caps, cl, find};
+use spinneret_regmap::{CONTEXTS, caps, find};
 use std::io;
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::os::linux::net::SocketAddrExt as _;
@@ -30,8 +30,8 @@ use std::time::{Duration, Instant};
 /// How long all boards of an interface, and one board, have to answer a search.
 const SEARCH: Duration = Duration::from_millis(100);
 const SEARCH_ONE: Duration = Duration::from_secs(1);
-/// Spacing of contexts' host memory in the board's address space: that of context n begins at this times n + 1.
-const AREA_STRIDE: u32 = 1 << 28;
+/// Spacing of contexts' host memory in the board's address space.
+const AREA_SPACING: u32 = 1 << 28;
 /// How often the thread looks whether its board is still open.
 const LOOK: Duration = Duration::from_millis(100);
 /// Upper bytes of the key; the host's address follows.
@@ -41,7 +41,7 @@ const KEY: u64 = u64::from_be_bytes(*b"sp\0\0\0\0\0\0");
 #[derive(Debug)]
 pub struct Ethernet {
     shared: Arc<Mutex<Shared>>,
-    areas: [Option<SharedMemory>; CONTEXTS as usize],
+    areas: Areas,
     shape: [u32; 2],
     features: u32,
     opened: Instant,
@@ -142,7 +142,7 @@ impl Ethernet {
         thread.spawn(move || hear(&hears, &weak)).map_err(failed)?;
         Ok(Self {
             shared,
-            areas: [const { None }; CONTEXTS as usize],
+            areas: Areas::new(AREA_SPACING.into()),
             shape: info.shape.map(u32::from),
             features: features[0],
             opened: Instant::now(),
@@ -164,21 +164,6 @@ impl Ethernet {
             error => DeviceError::Gone(error.to_string()),
         })
     }
-
-    /// Resets the cluster, and waits until it is in reset.
-    fn hold(&mut self) -> Result<(), DeviceError> {
-        /// Bit of `cl.status`: the cluster is in reset.
-        const HELD: u32 = 1 << 1;
-        const LOOKS: u32 = 1000;
-        self.write_register(cl::FETCH_ENABLE, 0)?;
-        self.write_register(cl::AUX_RESET, 1)?;
-        for _ in 0..LOOKS {
-            if self.read_register(cl::STATUS.offset)? & HELD != 0 {
-                break;
-            }
-        }
-        Ok(())
-    }
 }
 
 impl Shared {
@@ -186,9 +171,9 @@ impl Shared {
     /// was freed is dropped.
     fn place(&mut self) {
         while let Some(HostWrite { address, bytes }) = self.session.take_write() {
-            let context = (address / AREA_STRIDE).checked_sub(1);
+            let context = (address / AREA_SPACING).checked_sub(1);
             let area = context.and_then(|context| self.areas.get(context as usize)?.as_ref());
-            let offset = (address % AREA_STRIDE) as usize;
+            let offset = (address % AREA_SPACING) as usize;
             if let Some(area) = area.filter(|area| offset + bytes.len() <= area.len()) {
                 area.write(offset, &bytes);
             }
@@ -228,11 +213,6 @@ fn only(board: Mac, interface: &str) -> Result<UnixDatagram, EtherError> {
     })
 }
 
-/// Address of the host memory of a context on the board.
-fn address(context: u32) -> u64 {
-    u64::from(AREA_STRIDE) * (u64::from(context) + 1)
-}
-
 impl Device for Ethernet {
     fn has_register(&self, offset: u32) -> bool {
         // Boards have no interrupts.
@@ -265,51 +245,30 @@ impl Device for Ethernet {
     }
 
     fn open_area(&mut self, context: u32, bytes: u32) -> Result<Area, DeviceError> {
-        let Some(place) = self.areas.get_mut(context as usize) else {
-            return Err(DeviceError::Refused(format!("there is no context {context}")));
-        };
-        if place.is_some() {
-            return Err(DeviceError::Refused(format!(
-                "context {context} has host memory already"
-            )));
-        }
-        if bytes == 0 {
-            return Ok(Area { address: 0, bytes });
-        }
-        let failed = |why: String| DeviceError::NoMemory(format!("{bytes} bytes of host memory: {why}"));
-        let size = (bytes as usize).next_multiple_of(page_size());
-        if size > AREA_STRIDE as usize {
-            return Err(failed(format!("a context of a board has {AREA_STRIDE} at most")));
-        }
-        let memory = SharedMemory::new(size).map_err(|error| failed(error.to_string()))?;
-        let file = memory.file().map_err(|error| failed(error.to_string()))?;
-        let mapped = SharedMemory::map(file, size).map_err(|error| failed(error.to_string()))?;
-        lock(&self.shared).areas[context as usize] = Some(mapped);
-        *place = Some(memory);
-        Ok(Area {
-            address: address(context),
-            bytes: size as u32,
+        let failed = |size, source| DeviceError::NoMemory(format!("{size} bytes of host memory: {source}"));
+        let shared = Arc::clone(&self.shared);
+        self.areas.open(context, bytes, failed, |_, memory| {
+            let file = memory
+                .file()
+                .map_err(|error| io::Error::other(error.to_string()))?;
+            let mapped = SharedMemory::map(file, memory.mapping().len())?;
+            lock(&shared).areas[context as usize] = Some(mapped);
+            Ok(())
         })
     }
 
     fn close_area(&mut self, context: u32) {
-        if let Some(place) = self.areas.get_mut(context as usize) {
+        if self.areas.close(context).is_some() {
             lock(&self.shared).areas[context as usize] = None;
-            *place = None;
         }
     }
 
     fn host_mapping(&self, context: u32) -> Option<&Mapping> {
-        Some(self.areas.get(context as usize)?.as_ref()?.mapping())
+        self.areas.mapping(context)
     }
 
     fn host_file(&self, context: u32) -> Result<OwnedFd, DeviceError> {
-        let refused = |why: String| DeviceError::Refused(format!("host memory of context {context}: {why}"));
-        let area = self.areas.get(context as usize).and_then(Option::as_ref);
-        let area = area.ok_or_else(|| refused("it was not taken".to_owned()))?;
-        let file = area.file().map_err(|error| refused(error.to_string()))?;
-        file.try_clone_to_owned()
-            .map_err(|error| refused(error.to_string()))
+        self.areas.file(context)
     }
 
     fn tells_contexts(&self) -> bool {
@@ -342,7 +301,7 @@ impl Device for Ethernet {
 impl Drop for Ethernet {
     fn drop(&mut self) {
         // Handlers may still write to memory that is about to be freed. Ignore errors: the board may be gone.
-        let is_there = self.areas.iter().all(Option::is_none) || self.hold().is_ok();
+        let is_there = self.areas.is_empty() || hold_cluster(self, Duration::ZERO).is_ok();
         (0..CONTEXTS).for_each(|context| self.close_area(context));
         if is_there {
             let _ = lock(&self.shared).session.close();

@@ -15,10 +15,10 @@ pub use linux::PciFunction;
 pub use place::VfioError;
 pub(super) use place::first_bound;
 
-use super::{Area, Device, DeviceError, Mapping, SharedMemory, has_feature, slower};
-use rustix::param::page_size;
+use super::areas::Areas;
+use super::{Area, Device, DeviceError, Mapping, SharedMemory, has_feature, hold_cluster, slower};
 use spinneret_regmap::pspin::{HANDLER_BASE, HANDLER_BYTES, PROGRAM_BASE, PROGRAM_BYTES};
-use spinneret_regmap::{CONTEXTS, REGISTER_BYTES, bar, caps, cl, events, find};
+use spinneret_regmap::{CONTEXTS, REGISTER_BYTES, bar, caps, events, find};
 use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 use std::{fmt, io};
@@ -27,14 +27,11 @@ use std::{fmt, io};
 const WORD: usize = REGISTER_BYTES as usize;
 /// Value of all reads of a function that does not answer.
 const NOBODY: u32 = u32::MAX;
-/// Spacing of contexts' host memory in the NIC's address space: that of context n begins at this times n + 1. It holds the
-/// largest possible memory, above the 32-bit range, and below the 39 bits of the smallest IOMMUs.
-const AREA_STRIDE: u64 = 1 << 33;
-/// Number of polls until the cluster is in reset, and their interval.
-const LOOKS: u32 = 1000;
+/// Spacing of contexts' host memory in the NIC's address space. It holds the largest possible memory, above the 32-bit range, and
+/// below the 39 bits of the smallest IOMMUs.
+const AREA_SPACING: u64 = 1 << 33;
+/// Interval of polls until the cluster is in reset.
 const LOOK: Duration = Duration::from_micros(10);
-/// Bit of `cl.status`: the cluster is in reset.
-const HELD: u32 = 1 << 1;
 
 /// A PCI function as the kernel exposes it.
 pub trait Function: fmt::Debug {
@@ -67,7 +64,7 @@ pub trait Function: fmt::Debug {
 #[derive(Debug)]
 pub struct Vfio<F: Function = PciFunction> {
     function: F,
-    areas: [Option<SharedMemory>; CONTEXTS as usize],
+    areas: Areas,
     features: u32,
     opened: Instant,
     /// Factor by which time on the NIC is slower than wall-clock time.
@@ -92,7 +89,7 @@ impl<F: Function> Vfio<F> {
         Self {
             features: function.read(in_bar(caps::FEATURES.offset)),
             function,
-            areas: [const { None }; CONTEXTS as usize],
+            areas: Areas::new(AREA_SPACING),
             opened: Instant::now(),
             slower: slower.max(1),
         }
@@ -111,27 +108,10 @@ impl<F: Function> Vfio<F> {
             word => Ok(word),
         }
     }
-
-    /// Resets the cluster, and waits until it is in reset or does not answer.
-    fn hold(&self) {
-        self.function.write(in_bar(cl::FETCH_ENABLE), 0);
-        self.function.write(in_bar(cl::AUX_RESET), 1);
-        for _ in 0..LOOKS {
-            if self.function.read(in_bar(cl::STATUS.offset)) & HELD != 0 {
-                return;
-            }
-            std::thread::sleep(LOOK * self.slower);
-        }
-    }
 }
 
 /// The error for a function that does not answer.
 const GONE: &str = "it answers all accesses with ones, as a function does that was removed or has failed";
-
-/// Address of the host memory of a context on the NIC.
-fn address(context: u32) -> u64 {
-    AREA_STRIDE * (u64::from(context) + 1)
-}
 
 /// Offset of a register in the application BAR.
 fn in_bar(register: u32) -> u32 {
@@ -186,50 +166,28 @@ impl<F: Function> Device for Vfio<F> {
     }
 
     fn open_area(&mut self, context: u32, bytes: u32) -> Result<Area, DeviceError> {
-        let Some(place) = self.areas.get_mut(context as usize) else {
-            return Err(DeviceError::Refused(format!("there is no context {context}")));
-        };
-        if place.is_some() {
-            return Err(DeviceError::Refused(format!(
-                "context {context} has host memory already"
-            )));
-        }
-        if bytes == 0 {
-            return Ok(Area { address: 0, bytes });
-        }
-        let size = (bytes as usize).next_multiple_of(page_size());
-        let failed = |source| place::memory(size, &source);
-        let size_for_nic = u32::try_from(size).map_err(|_| failed(io::ErrorKind::InvalidInput.into()))?;
-        let memory = SharedMemory::new(size).map_err(failed)?;
-        self.function.map(address(context), &memory).map_err(failed)?;
-        *place = Some(memory);
-        Ok(Area {
-            address: address(context),
-            bytes: size_for_nic,
+        let failed = |size, source| place::memory(size, &source);
+        let function = &self.function;
+        self.areas.open(context, bytes, failed, |address, memory| {
+            function.map(address, memory)
         })
     }
 
     fn close_area(&mut self, context: u32) {
-        let place = self.areas.get_mut(context as usize);
-        if let Some(memory) = place.and_then(Option::take) {
+        if let Some(memory) = self.areas.close(context) {
             // Ignore errors: memory that is still mapped stays pinned by the kernel until the function is closed.
             let _ = self
                 .function
-                .unmap(address(context), memory.mapping().len() as u64);
+                .unmap(self.areas.address(context), memory.mapping().len() as u64);
         }
     }
 
     fn host_mapping(&self, context: u32) -> Option<&Mapping> {
-        Some(self.areas.get(context as usize)?.as_ref()?.mapping())
+        self.areas.mapping(context)
     }
 
     fn host_file(&self, context: u32) -> Result<OwnedFd, DeviceError> {
-        let refused = |why: String| DeviceError::Refused(format!("host memory of context {context}: {why}"));
-        let area = self.areas.get(context as usize).and_then(Option::as_ref);
-        let area = area.ok_or_else(|| refused("it was not taken".to_owned()))?;
-        let file = area.file().map_err(|error| refused(error.to_string()))?;
-        file.try_clone_to_owned()
-            .map_err(|error| refused(error.to_string()))
+        self.areas.file(context)
     }
 
     fn tells_contexts(&self) -> bool {
@@ -264,9 +222,10 @@ impl<F: Function> Device for Vfio<F> {
 impl<F: Function> Drop for Vfio<F> {
     fn drop(&mut self) {
         self.function.write(in_bar(events::ENABLE.offset), 0);
-        if self.areas.iter().any(Option::is_some) {
-            // Handlers may still write to memory that is about to be freed.
-            self.hold();
+        if !self.areas.is_empty() {
+            // Handlers may still write to memory that is about to be freed. Ignore errors: the function may be gone.
+            let pause = LOOK * self.slower;
+            let _ = hold_cluster(self, pause);
         }
         (0..CONTEXTS).for_each(|context| self.close_area(context));
     }
