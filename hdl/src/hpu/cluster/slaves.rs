@@ -145,7 +145,7 @@ fn update() {
 
 /// How a beat is answered.
 #[kernel]
-fn response_of(refused: Sig<bool>, failed: Sig<bool>) -> Sig {
+pub(in crate::hpu) fn response_of(refused: Sig<bool>, failed: Sig<bool>) -> Sig {
     if refused {
         lit(SLVERR, 2)
     } else if failed {

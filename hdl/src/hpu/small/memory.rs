@@ -70,10 +70,10 @@ pub(super) fn bank_of(place: Sig, shape: SmallMemoryShape) -> Sig {
     let starts =
         |base: u32, bits: usize| place.slice(bits, PLACE - bits) == u64::from(base) >> (WITHIN + bits);
     let [l1_bits, handler_bits, packet_bits] = shape.bits();
-    let (first_part, last_part) = (u64::from(L1_CONTEXTS) >> WITHIN, u64::from(L1_CONTEXTS) >> WITHIN);
+    let contexts = u64::from(L1_CONTEXTS) >> WITHIN;
     let low = place.slice(0, l1_bits);
     let starts_l1 = |base: u32| {
-        starts(base, l1_bits) && low >= first_part || starts(base + L1_SIZE, l1_bits) && low < last_part
+        starts(base, l1_bits) && low >= contexts || starts(base + L1_SIZE, l1_bits) && low < contexts
     };
     cat!(
         starts(PACKET_BASE, packet_bits),
@@ -204,28 +204,16 @@ fn update() {
 
     // The memories.
     let bank_before = reg(read_bank);
-    let [l1_bits, handler_bits, packet_bits] = shape.bits();
-    l1.read_enable = true;
-    l1.read_addr = read_index.slice(0, l1_bits);
-    l1.write(
-        strobe & write_bank[0].repeat(DATA_BYTES),
-        write_index.slice(0, l1_bits),
-        data,
-    );
-    handlers.read_enable = true;
-    handlers.read_addr = read_index.slice(0, handler_bits);
-    handlers.write(
-        strobe & write_bank[1].repeat(DATA_BYTES),
-        write_index.slice(0, handler_bits),
-        data,
-    );
-    packets.read_enable = true;
-    packets.read_addr = read_index.slice(0, packet_bits);
-    packets.write(
-        strobe & write_bank[2].repeat(DATA_BYTES),
-        write_index.slice(0, packet_bits),
-        data,
-    );
+    let memories = [&l1, &handlers, &packets];
+    for (number, (memory, bits)) in memories.into_iter().zip(shape.bits()).enumerate() {
+        memory.read_enable = true;
+        memory.read_addr = read_index.slice(0, bits);
+        memory.write(
+            strobe & write_bank[number].repeat(DATA_BYTES),
+            write_index.slice(0, bits),
+            data,
+        );
+    }
     let words = [l1.read_data, handlers.read_data, packets.read_data];
     word = (0..BANKS)
         .map(|number| words[number] & bank_before[number].repeat(DATA))

@@ -11,27 +11,15 @@
 
 use super::{DATA, PLACE, SMALL_READ_CLOCKS, SMALL_SLAVE, SmallRead, SmallWrite, WITHIN};
 use crate::axi::{
-    AxiAddressIn, AxiAddressInHandles, AxiDataIn, AxiReadOut, AxiResponseOut, DECERR, INCR, LENGTH_BITS,
-    OKAY, SLVERR,
+    AxiAddressIn, AxiAddressInHandles, AxiDataIn, AxiReadOut, AxiResponseOut, INCR, LENGTH_BITS, OKAY,
 };
 use crate::entry::ParameterError;
+use crate::hpu::cluster::slaves::response_of;
 use crate::stream::OutputQueue;
 use spinneret_verilog::prelude::*;
 
 /// Words that can wait at the reader's output.
 const ROOM: usize = 8;
-
-/// How a beat is answered.
-#[kernel]
-fn response_of(refused: Sig<bool>, failed: Sig<bool>) -> Sig {
-    if refused {
-        lit(SLVERR, 2)
-    } else if failed {
-        lit(DECERR, 2)
-    } else {
-        constant(lit(OKAY, 2))
-    }
-}
 
 /// A burst that is not done.
 #[kernel]
