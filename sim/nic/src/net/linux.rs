@@ -16,6 +16,29 @@ use std::{env, io, mem};
 /// Size of `struct virtio_net_hdr`, which is in front of every frame of a packet socket.
 pub(super) const VIRTIO_HEADER_BYTES: usize = 10;
 
+/// Does something while signals wait for this thread.
+pub(super) fn without_signals<T>(signals: &[i32], act: impl FnOnce() -> T) -> io::Result<T> {
+    // SAFETY: sets of signals are plain data.
+    let (mut before, mut held): (libc::sigset_t, libc::sigset_t) = unsafe { mem::zeroed() };
+    // SAFETY: the sets live as long as the calls.
+    let blocked = unsafe {
+        libc::sigemptyset(&raw mut held);
+        for signal in signals {
+            libc::sigaddset(&raw mut held, *signal);
+        }
+        libc::pthread_sigmask(libc::SIG_BLOCK, &raw const held, &raw mut before)
+    };
+    if blocked != 0 {
+        return Err(io::Error::from_raw_os_error(blocked));
+    }
+    let done = act();
+    // SAFETY: the set lives as long as the call.
+    match unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const before, std::ptr::null_mut()) } {
+        0 => Ok(done),
+        error => Err(io::Error::from_raw_os_error(error)),
+    }
+}
+
 /// Creates a TAP interface that lives as long as the file, which reads and writes frames and never waits.
 ///
 /// Checksums and segmentation are left to Linux, so that what is read is what belongs on a wire.

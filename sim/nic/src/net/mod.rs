@@ -30,7 +30,7 @@ use rustix::io::Errno;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::{flag, low_level};
 use spinneret_packets::capture::CaptureError;
-use std::io::{self, Write as _};
+use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
@@ -304,19 +304,21 @@ impl Interrupt {
     pub fn catch() -> Result<Self, NetError> {
         let failed = |error| NetError::system("catch Ctrl-C", error);
         let (is_set, again) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
-        let (wake, mut wakes) = UnixStream::pair().map_err(failed)?;
-        for signal in [SIGINT, SIGTERM, SIGHUP] {
-            // The flag is first: from the moment the system stops to end the process, each signal is noted. The end of
-            // the process is before its own flag, which the first signal finds not set.
-            flag::register(signal, Arc::clone(&is_set)).map_err(failed)?;
-            low_level::pipe::register(signal, wakes.try_clone().map_err(failed)?).map_err(failed)?;
-            flag::register_conditional_shutdown(signal, 130, Arc::clone(&again)).map_err(failed)?;
-            flag::register(signal, Arc::clone(&again)).map_err(failed)?;
-        }
-        if is_set.load(Ordering::SeqCst) {
-            // A signal between the registrations may have found no socket to write to.
-            wakes.write_all(b"x").map_err(failed)?;
-        }
+        let (wake, wakes) = UnixStream::pair().map_err(failed)?;
+        let signals = [SIGINT, SIGTERM, SIGHUP];
+        // A signal waits until all of its actions are there: the library loses one that comes after it told the system, and
+        // before it has noted the action itself.
+        linux::without_signals(&signals, || {
+            signals.into_iter().try_for_each(|signal| {
+                // The end of the process is before its own flag, which the first signal finds not set.
+                flag::register(signal, Arc::clone(&is_set))?;
+                low_level::pipe::register(signal, wakes.try_clone()?)?;
+                flag::register_conditional_shutdown(signal, 130, Arc::clone(&again))?;
+                flag::register(signal, Arc::clone(&again)).map(drop)
+            })
+        })
+        .flatten()
+        .map_err(failed)?;
         let wake = Arc::new(wake);
         Ok(Self { is_set, wake })
     }

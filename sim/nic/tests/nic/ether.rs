@@ -44,6 +44,10 @@ impl Cable {
     /// Starts a board whose cable does each harm to that share of frames. `None` where that is not allowed.
     fn start(name: &str, bad: f64, more: &[&str]) -> Option<Self> {
         let space = format!("spinneret-{name}");
+        let [host, near, far, board] = ["h", "n", "f", "b"].map(|end| format!("sp{name}{end}"));
+        // A run that was killed may have left them.
+        can("ip", &["link", "delete", &host]);
+        can("ip", &["netns", "delete", &space]);
         if !can("ip", &["netns", "add", &space]) {
             skip(
                 name,
@@ -51,7 +55,6 @@ impl Cable {
             );
             return None;
         }
-        let [host, near, far, board] = ["h", "n", "f", "b"].map(|end| format!("sp{name}{end}"));
         succeeds(&mut ip(&format!("link add {host} type veth peer name {near}")));
         succeeds(&mut ip(&format!(
             "link add {far} type veth peer name {board} netns {space}"
