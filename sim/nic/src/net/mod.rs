@@ -354,6 +354,7 @@ impl AsFd for Interrupt {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::io::Write as _;
     use std::os::fd::AsFd;
     use std::os::unix::net::UnixStream;
     use std::thread;
