@@ -1,7 +1,7 @@
 //! Programs that prepare themselves for long, or never come to take packets.
 
 use crate::handler_errors::run;
-use crate::kit::{self, Process, json, packets, spinneret, stderr};
+use crate::kit::{self, Process, interruptible, json, packets, spinneret, stderr};
 use spinneret_cluster::{Cluster, Config};
 use spinneret_host::{Device as _, Nic, Options, Program, Rule, Ruleset};
 use spinneret_nic::Simulated;
@@ -101,7 +101,7 @@ fn hpus_that_do_not_take_packets_can_be_interrupted() {
     );
     spinneret_nic::run::program(folder.path(), 2).expect("it can be built");
     let out = folder.path().join("out.pcap");
-    let mut command = spinneret();
+    let mut command = interruptible();
     command.arg("run").arg(folder.path());
     command.args(["--generate", "udp,count=3", "--cluster-mhz", "1000", "--out"]);
     let run = Process::start(command.arg(&out));

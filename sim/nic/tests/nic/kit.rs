@@ -37,6 +37,15 @@ pub(crate) fn spinneret() -> Command {
     command
 }
 
+/// The program for tests that interrupt it at any time: it has the usual actions of signals also where the tests ignore them, as in
+/// the background of a shell or under `nohup`.
+pub(crate) fn interruptible() -> Command {
+    let mut command = Command::new("env");
+    command.args(["--default-signal=HUP,INT,TERM", env!("CARGO_BIN_EXE_spinneret")]);
+    command.current_dir(root());
+    command
+}
+
 pub(crate) fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }

@@ -1,6 +1,6 @@
 //! Outputs of a run are complete or missing, and overwrite nothing else.
 
-use crate::kit::{Ended, Process, ok, root, spinneret, stderr};
+use crate::kit::{Ended, Process, interruptible, ok, root, spinneret, stderr};
 use crate::run::{ICMP, refusal};
 use rustix::process::Signal;
 use std::path::Path;
@@ -173,7 +173,7 @@ fn standard_output_is_no_other_output() {
 
 /// A run with all outputs in a folder, which gets a signal so long after its start: how it ends.
 fn run_until(signal: Signal, after: Duration, folder: &Path, more: &[&str]) -> Ended {
-    let mut command = spinneret();
+    let mut command = interruptible();
     command
         .args(["run", ICMP, "--generate", "icmp,rate=1Gbps,count=1e6"])
         .args(more);
