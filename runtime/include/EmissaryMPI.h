@@ -169,34 +169,37 @@ static inline int MPI_Sendrecv(const void *sendbuf, int sendcount, MPI_Datatype 
 
 /* ---- Requests ---- */
 
-/* Where the message of a request comes to: the last ones of an HPU, whichever files it runs. */
+/* Where the message of a request comes to: the last requests of each HPU, in L2, for all files of a program. */
 struct emissary_mpi_request {
     MPI_Request handle;
     uint32_t bytes; /* 0 of a send */
     void *area;
 };
 #define EMISSARY_MPI_REQUESTS 16
-__attribute__((weak)) __thread struct {
+__attribute__((weak)) struct emissary_mpi_requests {
     uint32_t next;
     struct emissary_mpi_request all[EMISSARY_MPI_REQUESTS];
-} emissary_mpi_requests;
+} emissary_mpi_requests[CORE_COUNT];
+
+static inline struct emissary_mpi_requests *emissary_mpi_own(void) {
+    return &emissary_mpi_requests[rt_cluster_id() * NB_CORES + rt_core_id()];
+}
 
 static inline int emissary_mpi_begin(int64_t result, void *area, uint32_t bytes, MPI_Request *request) {
     if (result > 0) {
-        uint32_t place = emissary_mpi_requests.next++ % EMISSARY_MPI_REQUESTS;
+        struct emissary_mpi_requests *own = emissary_mpi_own();
         *request = (MPI_Request)result;
-        emissary_mpi_requests.all[place] = (struct emissary_mpi_request){*request, bytes, area};
+        own->all[own->next++ % EMISSARY_MPI_REQUESTS] = (struct emissary_mpi_request){*request, bytes, area};
     }
     return emissary_mpi_code(result);
 }
 
 static inline struct emissary_mpi_request *emissary_mpi_find(MPI_Request request) {
-    for (uint32_t place = 0; place < EMISSARY_MPI_REQUESTS; ++place) {
-        if (emissary_mpi_requests.all[place].handle == request) {
-            return &emissary_mpi_requests.all[place];
-        }
+    struct emissary_mpi_request *is = emissary_mpi_own()->all, *end = is + EMISSARY_MPI_REQUESTS;
+    while (is != end && is->handle != request) {
+        ++is;
     }
-    return NULL;
+    return is == end ? NULL : is;
 }
 
 static inline int MPI_Isend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
