@@ -43,6 +43,7 @@ pub fn simulated() -> Vec<Simulated> {
         hostdma::SIMULATED,
         hpu::SIMULATED,
         hpu::cluster::SIMULATED,
+        hpu::small::SIMULATED,
         psdpram::SIMULATED,
         cdc::SIMULATED,
         bar::SIMULATED,
@@ -54,6 +55,7 @@ pub fn simulated() -> Vec<Simulated> {
         rate_limiter::SIMULATED,
         uart::SIMULATED,
         mac::SIMULATED,
+        mac::CONTROL_SIMULATED,
     ];
     models.into_iter().flatten().map(Variant::complete).collect()
 }
@@ -104,6 +106,8 @@ const ENTRIES: &[Entry] = &[
     hpu::cluster::CLUSTER,
     hpu::cluster::complex::ENTRY,
     hpu::cluster::scheduler::ENTRY,
+    hpu::small::ENTRY,
+    hpu::small::BENCH,
     cdc::ASYNC_FIFO,
     cdc::BUS_SYNC,
     cdc::LEVEL_SYNC,
@@ -135,6 +139,8 @@ const ENTRIES: &[Entry] = &[
     mac::UNPACKER,
     mac::PORT,
     mac::BUMP,
+    mac::DEMUX,
+    mac::CONTROL,
     mac::RGMII_RECEIVER,
     mac::RGMII_TRANSMITTER,
     uart::ENTRY,

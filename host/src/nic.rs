@@ -68,8 +68,9 @@ impl<D: Device> DerefMut for NicGuard<'_, D> {
 
 impl Nic {
     /// Opens a NIC by its name: `unix:PATH` is a simulated one in another process, `vfio:0000:00:03.0` a PCI function that is
-    /// bound to `vfio-pci`, any other path the device file of a card, such as `/dev/spinneret0`. `card` is the card of this
-    /// machine: the first that is found with our driver, with FPsPIN's driver, or bound to `vfio-pci`.
+    /// bound to `vfio-pci`, `ether:eth0` a board at a network interface, any other path the device file of a card, such as
+    /// `/dev/spinneret0`. `card` is the card of this machine: the first that is found with our driver, with FPsPIN's driver, or
+    /// bound to `vfio-pci`.
     ///
     /// # Errors
     /// There is no such NIC, or another program uses it.

@@ -4,6 +4,7 @@
 //! them: this crate has no dependencies and needs neither `std` nor an allocator.
 //!
 //! - [`bar`]: what the application BAR of the PCIe device maps to;
+//! - [`ether`]: the frames that control a board over Ethernet;
 //! - [`pspin`]: the address space of the cluster, as programs on it and the host see it;
 //! - [`pci`]: the PCI function around it, where the NIC has one of its own;
 //! - [`registers`]: the control registers as data, one [`Register`] each, with typed accessors per group
@@ -29,6 +30,7 @@
 #![forbid(unsafe_code)]
 
 pub mod bar;
+pub mod ether;
 mod groups;
 pub mod header;
 pub mod matching;

@@ -23,6 +23,7 @@ pub mod rate_limiter;
 pub mod reference;
 pub mod regs;
 pub mod serial_hpu;
+pub mod small;
 pub mod stub;
 pub mod tenants;
 pub mod tx_inject;

@@ -13,6 +13,7 @@ mod ranges;
 mod registers;
 mod serial;
 pub mod serial_protocol;
+pub mod small;
 
 pub use csrs::HpuCsrs;
 pub use decoder::{Decoded, DecodedIn, HpuDecoder};

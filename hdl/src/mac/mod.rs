@@ -7,13 +7,14 @@
 //! ```
 //!
 //! [`EthernetPort`] joins them, with the crossings to the system's clock; [`EthernetBump`] is two of them, which pass on frames to each
-//! other. [`RgmiiReceiver`] and [`RgmiiTransmitter`] stand between GMII and the pins of RGMII.
+//! other. [`ControlEndpoint`] lets a host control the board through a port. [`RgmiiReceiver`] and [`RgmiiTransmitter`] stand between GMII and the pins of RGMII.
 //!
 //! Both directions have a clock of 125 MHz of their own and a byte in each. Frames are without preamble, start of frame delimiter and
 //! frame check sequence (FCS).
 
 mod beats;
 mod bump;
+mod control;
 mod crc;
 mod pause;
 mod port;
@@ -25,6 +26,11 @@ pub use beats::{BEAT, BEAT_BYTES, BeatFields, BeatPacker, BeatUnpacker};
 pub(crate) use beats::{PACKER, UNPACKER};
 pub(crate) use bump::ENTRY as BUMP;
 pub use bump::{BumpShape, EthernetBump, SELECT};
+pub use control::{
+    ControlEndpoint, ControlReader, ControlSender, ControlShape, EtherTypeDemux, HeardIn, HeardOut,
+    MessageIn, MessageKeeper, MessageOut, ReplyIn, ReplyOut, SessionIn, SessionOut, WordsIn, WordsOut,
+};
+pub(crate) use control::{DEMUX, ENTRY as CONTROL, SIMULATED as CONTROL_SIMULATED};
 
 pub(crate) use pause::ENTRY as PAUSE;
 pub use pause::PauseTimer;

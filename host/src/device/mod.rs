@@ -1,6 +1,7 @@
 //! NICs as software reaches them: what they all do, and those that there are.
 
 pub mod chardev;
+pub mod ether;
 mod mapping;
 mod open;
 pub mod socket;
@@ -11,6 +12,7 @@ pub use open::{OpenDevice, OpenError, SHARED};
 
 use crate::options::{Options, Share, Usage};
 use spinneret_program::Program;
+use spinneret_regmap::caps;
 use spinneret_rules::Ruleset;
 use std::fmt;
 use std::net::Ipv4Addr;
@@ -359,6 +361,12 @@ impl DeviceError {
             "frames of the host are the operating system's on this device: use a socket of its network interface".to_owned(),
         )
     }
+}
+
+/// Whether a value of `caps.features` has a feature.
+fn has_feature(features: u32, name: &str) -> bool {
+    let field = caps::FEATURES.fields.iter().find(|field| field.name == name);
+    field.is_some_and(|field| features & field.mask() != 0)
 }
 
 // The speed of time on a device whose name contains it.

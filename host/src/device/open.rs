@@ -1,6 +1,6 @@
 //! A device that is found by its name.
 
-use super::{Address, Area, Device, DeviceError, Manager, Mapping, chardev, slower, socket, vfio};
+use super::{Address, Area, Device, DeviceError, Manager, Mapping, chardev, ether, slower, socket, vfio};
 use spinneret_program::Program;
 use spinneret_regmap::pci;
 use std::io::{self, ErrorKind};
@@ -17,6 +17,8 @@ pub enum OpenDevice {
     Card(chardev::Card),
     /// A card, or a simulated one in a virtual machine, through the kernel's `vfio-pci`.
     Vfio(vfio::Vfio),
+    /// A board at a network interface.
+    Ethernet(ether::Ethernet),
 }
 
 /// Why no device can be opened.
@@ -25,7 +27,7 @@ pub enum OpenError {
     /// The name has none of the known forms.
     #[error(
         "`{0}` is no NIC: write card for the one of this machine, /dev/spinneret0 for one with our driver, vfio:0000:00:03.0 for a PCI \
-         function, or unix:PATH for the socket of `spinneret serve`"
+         function, ether:eth0 for a board at a network interface, or unix:PATH for the socket of `spinneret serve`"
     )]
     Name(String),
     /// This machine has no card.
@@ -45,6 +47,9 @@ pub enum OpenError {
     /// The PCI function cannot be used.
     #[error(transparent)]
     Vfio(#[from] vfio::VfioError),
+    /// The board cannot be used.
+    #[error(transparent)]
+    Ethernet(#[from] ether::EtherError),
 }
 
 /// The name of the card of this machine: one that `spinneret share` has, else with any driver; see [`first_card`].
@@ -70,7 +75,8 @@ fn is_absent(error: &io::Error) -> bool {
 }
 
 impl OpenDevice {
-    /// Opens `unix:PATH`, `vfio:` with a PCI address, a device file by its path, or `card`, the default card.
+    /// Opens `unix:PATH`, `vfio:` with a PCI address, `ether:` with a network interface, a device file by its path, or `card`, the
+    /// default card.
     ///
     /// # Errors
     /// There is no such device, or another program uses it.
@@ -99,6 +105,9 @@ impl OpenDevice {
         if let Some(place) = name.strip_prefix("vfio:") {
             return Ok(Self::Vfio(vfio::Vfio::open(place)?));
         }
+        if let Some(place) = name.strip_prefix("ether:") {
+            return Ok(Self::Ethernet(ether::Ethernet::open(place)?));
+        }
         if !name.contains('/') {
             return Err(OpenError::Name(name.to_owned()));
         }
@@ -115,6 +124,7 @@ macro_rules! each {
             OpenDevice::Socket($device) => $call,
             OpenDevice::Card($device) => $call,
             OpenDevice::Vfio($device) => $call,
+            OpenDevice::Ethernet($device) => $call,
         }
     };
 }

@@ -2,6 +2,7 @@
 
 mod contexts;
 mod driver;
+mod ether;
 mod fake;
 mod memory;
 mod vfio;

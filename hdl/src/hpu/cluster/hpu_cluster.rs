@@ -98,7 +98,7 @@ pub struct HpuCluster {
             }
         },
     >,
-    #[new(ClusterDriver::new(contexts)?)]
+    #[new(ClusterDriver::new(contexts, false)?)]
     driver: ClusterDriver,
     #[new(LineCopier::new()?)]
     copier: LineCopier,

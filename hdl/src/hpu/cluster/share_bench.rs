@@ -50,7 +50,7 @@ pub struct ShareBench {
     /// Commands.
     pub command: [Command; CLUSTERS],
     scheduler: Checked<MessageScheduler<{ SHAPE }>>,
-    #[new(ClusterDriver::new(CONTEXTS)?)]
+    #[new(ClusterDriver::new(CONTEXTS, false)?)]
     drivers: [ClusterDriver; CLUSTERS],
 }
 

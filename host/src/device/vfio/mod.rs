@@ -15,7 +15,7 @@ pub use linux::PciFunction;
 pub use place::VfioError;
 pub(super) use place::first_bound;
 
-use super::{Area, Device, DeviceError, Mapping, SharedMemory, slower};
+use super::{Area, Device, DeviceError, Mapping, SharedMemory, has_feature, slower};
 use rustix::param::page_size;
 use spinneret_regmap::pspin::{HANDLER_BASE, HANDLER_BYTES, PROGRAM_BASE, PROGRAM_BYTES};
 use spinneret_regmap::{CONTEXTS, REGISTER_BYTES, bar, caps, cl, events, find};
@@ -99,8 +99,7 @@ impl<F: Function> Vfio<F> {
     }
 
     fn has_feature(&self, name: &str) -> bool {
-        let field = caps::FEATURES.fields.iter().find(|field| field.name == name);
-        field.is_some_and(|field| self.features & field.mask() != 0)
+        has_feature(self.features, name)
     }
 
     /// Reads a word. If it is all ones, reads the magic number as well, to detect a function that does not answer.

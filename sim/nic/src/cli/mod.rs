@@ -4,6 +4,7 @@
 //! with its model); 2 the work could not begin as asked (arguments, rule files, missing or foreign captures, outputs
 //! that cannot be created); 130 Ctrl-C before it began. Nothing is written in the last two cases.
 
+mod boards;
 pub mod match_cmd;
 
 pub use match_cmd::{Report, RuleSetReport};
@@ -62,6 +63,8 @@ enum Command {
     Serve(Box<ServeArguments>),
     /// Share the card of this machine among programs in several processes
     Share(ShareArguments),
+    /// List the boards that answer at a network interface
+    Boards(boards::BoardsArguments),
     /// Simulate many NICs that are connected by cables and switches
     Fabric(Box<FabricArguments>),
     /// Send a file to an SLMP receiver over the network of this machine
@@ -85,6 +88,7 @@ pub fn main() -> ExitCode {
         Command::Run(arguments) => crate::run::run(arguments),
         Command::Serve(arguments) => crate::run::serve(arguments),
         Command::Share(arguments) => crate::run::share(arguments),
+        Command::Boards(arguments) => boards::run(arguments),
         Command::Fabric(arguments) => crate::fabric::fabric(arguments),
         Command::Send(arguments) => send(arguments),
         Command::Receive(arguments) => crate::run::receive(arguments),

@@ -1,6 +1,7 @@
 //! `spinneret run` and related commands: a NIC with sources of packets, and handlers.
 
 mod embedded;
+mod ether;
 pub(crate) mod handlers;
 pub(crate) mod host;
 pub(crate) mod main_loop;

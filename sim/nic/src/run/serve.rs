@@ -1,5 +1,6 @@
-//! `spinneret serve`: a NIC for programs in other processes, or a PCI device of a virtual machine.
+//! `spinneret serve`: a NIC for programs in other processes, a PCI device of a virtual machine, or a board at a network interface.
 
+use super::ether::EtherService;
 use super::host::{HostProgram, HostStep, is_matching};
 use super::session::Session;
 use super::setup::Setup;
@@ -26,11 +27,14 @@ use std::path::{Path, PathBuf};
 #[derive(Clone, Debug, Args)]
 pub struct ServeArguments {
     /// Path of the Unix socket; programs open unix:SOCKET
-    #[arg(value_name = "SOCKET", required_unless_present = "pci")]
+    #[arg(value_name = "SOCKET", required_unless_present_any = ["pci", "ether"])]
     pub socket: Option<PathBuf>,
     /// Be a PCI device of a virtual machine instead, at this socket (vfio-user)
     #[arg(long, value_name = "SOCKET", conflicts_with = "socket")]
     pub pci: Option<PathBuf>,
+    /// Be a board at this network interface instead; programs open ether:INTERFACE at the other end of its cable
+    #[arg(long, value_name = "INTERFACE", conflicts_with_all = ["socket", "pci"])]
+    pub ether: Option<String>,
     /// PCI function
     #[arg(long, value_name = "WHICH", value_enum, default_value_t, requires = "pci")]
     pub function: Function,
@@ -58,13 +62,13 @@ pub struct ServeArguments {
 #[derive(Clone, Copy, Debug, Args)]
 pub struct ContextShares {
     /// Weights of contexts in HPU time, copies and packets to send, 1 to 15 each: their processes can lower them [default: 1,1,1,1]
-    #[arg(long, value_name = "WEIGHTS", value_parser = weights, conflicts_with = "pci")]
+    #[arg(long, value_name = "WEIGHTS", value_parser = weights, conflicts_with_all = ["pci", "ether"])]
     weights: Option<OfContexts>,
     /// Bounds on slots of the packet buffer, 0 for none: their processes can lower them [default: 0,0,0,0]
-    #[arg(long, value_name = "BOUNDS", value_parser = bounds, conflicts_with = "pci")]
+    #[arg(long, value_name = "BOUNDS", value_parser = bounds, conflicts_with_all = ["pci", "ether"])]
     slots: Option<OfContexts>,
     /// Limits of sent bytes in a clock of the clusters, in units of 1/256, 0 for none: their processes can lower them [default: 0,0,0,0]
-    #[arg(long, value_name = "RATES", value_parser = rates, conflicts_with = "pci")]
+    #[arg(long, value_name = "RATES", value_parser = rates, conflicts_with_all = ["pci", "ether"])]
     egress_rates: Option<OfContexts>,
 }
 
@@ -165,6 +169,14 @@ pub fn serve(arguments: &ServeArguments) -> Result<(), Failure> {
 /// Listens where the arguments say.
 fn listen(arguments: &ServeArguments, nic: &Simulated) -> Result<Box<dyn HostProgram>, Failure> {
     let once = arguments.once;
+    if let Some(interface) = &arguments.ether {
+        let board = EtherService::open(interface, nic, once).map_err(Failure::usage)?;
+        tell(format_args!(
+            "the NIC is at {interface}: programs at the other end of its cable open ether:INTERFACE,{}",
+            board.address()
+        ));
+        return Ok(Box::new(board));
+    }
     let (path, host): (_, io::Result<Box<dyn HostProgram>>) = match (&arguments.pci, &arguments.socket) {
         (Some(path), _) => {
             let device = PciService::bind(path, arguments.function, nic, once);

@@ -13,7 +13,7 @@ use std::path::PathBuf;
 /// Arguments of `spinneret share`.
 #[derive(Clone, Debug, Args)]
 pub struct ShareArguments {
-    /// NIC: card, /dev/spinneret0 or vfio:0000:00:03.0
+    /// NIC: card, /dev/spinneret0, vfio:0000:00:03.0 or ether:eth0
     #[arg(value_name = "NIC")]
     nic: String,
     /// Path of the Unix socket; programs open unix:SOCKET, or card at the default path

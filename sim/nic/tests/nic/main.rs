@@ -1,6 +1,7 @@
 //! Tests of the simulated NIC and of the `spinneret` command, in one program that is linked once.
 
 mod c_library;
+mod ether;
 mod fabric;
 mod files;
 mod fpspin;

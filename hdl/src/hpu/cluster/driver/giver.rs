@@ -37,7 +37,7 @@ const SUM: usize = WORD + 1;
 /// the task's packet.
 ///
 /// Ranges are of whole grains. One without bytes is empty, and so is one that does not end below 512 MiB.
-#[module]
+#[module(in_place: bool)]
 pub struct TaskGiver {
     /// Number of the cluster.
     pub cluster: Wire<In, { CLUSTER }>,
@@ -86,9 +86,14 @@ fn update() {
     let area = constant(lit(u64::from(L1_AREAS), 18)) + area_of(hpu);
     let stack = cat!(l1_base(cluster), area);
     from = if number_2 == STACK { stack } else { address };
+    let copied = if in_place {
+        size
+    } else {
+        limited(size).resize(WORD)
+    };
     bytes = first(
         &[
-            (number_2 == PACKET, limited(size).resize(WORD)),
+            (number_2 == PACKET, copied),
             (number_2 == SOURCE, size.slice(0, SIZE_BITS).resize(WORD)),
             (number_2 == STACK, constant(lit(L1_AREA_BYTES.into(), WORD))),
         ],

@@ -16,6 +16,8 @@
 //! - **Tasks** come as the pairs of words of [`TASK_PAIRS`](super::TASK_PAIRS), one a clock; word 4 becomes the address of the packet in L1. There is room for 20.
 //!   `load` counts them from their first pair on. Slot s has its packet at `L1_PACKETS` + 3264 s of the cluster's L1.
 //! - **Packets** are copied in order: as many bytes as word 5 says, 3264 at most. The task is ready with its copy, failed or not.
+//! - **In place:** with `in_place` the packet of a task is the one in the packet buffer, in word 4 and range 0 as well, of any size. Copies of
+//!   packets, which `copy` offers all the same, are to be reported as done at once.
 //! - **Giving:** tasks go in order to the lowest HPU that is idle when their ranges begin to be set: one that has read register 0 since its last task,
 //!   of which nothing is under way. Before it sees its task, its ranges are set, the last one when the packet is there: 0 packet in L1 (what was
 //!   copied), 1 stack area, 2 handler memory, 3 the program's shared data (words 9 and 13; the first 64 KiB of handler memory if these name none of
@@ -124,7 +126,7 @@ fn slot_address(cluster: Sig, slot: Sig) -> Sig {
 }
 
 /// The driver of a cluster's HPUs.
-#[module(shape: ContextShape, error = ParameterError)]
+#[module(shape: ContextShape, in_place: bool, error = ParameterError)]
 pub struct ClusterDriver {
     /// Number of the cluster.
     pub cluster: Wire<In, { CLUSTER }>,
@@ -154,8 +156,8 @@ pub struct ClusterDriver {
     pub idle: Wire<Out, bool>,
     /// Every HPU has read register 0 since its reset.
     pub asked: Wire<Out, bool>,
-    slots: TaskSlots,
-    giver: TaskGiver,
+    slots: TaskSlots<{ in_place }>,
+    giver: TaskGiver<{ in_place }>,
     accesses: DriverAccesses,
     tasks: HpuTasks,
     registers: DriverRegisters,
@@ -281,6 +283,7 @@ pub(crate) const ENTRY: Entry = Entry::part(
     |values| {
         Ok(Box::new(ClusterDriver::new(
             DriverShape::new(values)?.contexts(),
+            false,
         )?))
     },
 );

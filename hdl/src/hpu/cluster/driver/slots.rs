@@ -24,7 +24,7 @@ const SIZE: usize = SLOT_BYTES.ilog2() as usize + 1;
 ///  pairs ==> slot: pairs {slot, pair}, origin {slot}
 ///       +==> order {number}: slot, source, bytes ==> copy ==(done)==> is there
 /// ```
-#[module]
+#[module(in_place: bool)]
 pub struct TaskSlots {
     /// Number of the cluster.
     pub cluster: Wire<In, { CLUSTER }>,
@@ -124,11 +124,13 @@ fn update() {
     let is = |wanted: usize| takes && number == wanted;
     let ends = takes && s.last;
     let (low, high) = s.data.split_at(WORD);
+    let packet_address = if in_place {
+        low
+    } else {
+        slot_address(cluster, slot)
+    };
     let low = first(
-        &[
-            (number == PACKET, slot_address(cluster, slot)),
-            (number == SOURCE, source),
-        ],
+        &[(number == PACKET, packet_address), (number == SOURCE, source)],
         low,
     );
     pairs.write(takes, cat!(slot, number), cat!(high, low));
