@@ -119,9 +119,12 @@ impl EmissaryMpi {
     /// Memory, count, type, source, tag, communicator, status.
     async fn receive(&self, request: &mut Request) -> Result<i64, Stop> {
         let comm = named(request, 5, Comm::from_raw)?;
-        let operation =
-            self.0
-                .begin_receive(length(request, 1)? as u32, int(request, 3)?, int(request, 4)?, comm)?;
+        let operation = self.0.begin_receive(
+            length(request, 1)? as u32,
+            int(request, 3)?,
+            int(request, 4)?,
+            comm,
+        )?;
         let done = self.0.finish(operation).await?;
         deliver(request, &done, 0, 6)
     }
@@ -129,9 +132,12 @@ impl EmissaryMpi {
     /// Count, type, source, tag, communicator: gives a request.
     fn begin_receive(&self, request: &Request) -> Result<i64, Stop> {
         let comm = named(request, 4, Comm::from_raw)?;
-        let operation =
-            self.0
-                .begin_receive(length(request, 0)? as u32, int(request, 2)?, int(request, 3)?, comm)?;
+        let operation = self.0.begin_receive(
+            length(request, 0)? as u32,
+            int(request, 2)?,
+            int(request, 3)?,
+            comm,
+        )?;
         Ok(self.0.keep(operation)?.raw().into())
     }
 

@@ -173,7 +173,13 @@ impl Ranks {
         sent.map_err(|error| refused(&error))
     }
 
-    pub(crate) fn begin_receive(&self, room: u32, source: i32, name: i32, comm: Comm) -> Result<Transfer, Status> {
+    pub(crate) fn begin_receive(
+        &self,
+        room: u32,
+        source: i32,
+        name: i32,
+        comm: Comm,
+    ) -> Result<Transfer, Status> {
         let comm = self.comm(comm)?;
         let source = any(source, |number| Self::rank(comm, number))?;
         let name = any(name, tag)?;
