@@ -137,7 +137,7 @@ fn arguments_of_every_form_arrive() {
             assert_eq!(calls.ask(Kind::Turn, bytes, 3)[..2], [bytes, 1], "{bytes} bytes");
         }
         for length in [0, 1, 20, 31, 32, 33, 95, 96, 97, 299] {
-            let constant = 76;
+            let constant = 75;
             assert_eq!(
                 calls.ask(Kind::Text, length, 0)[..3],
                 [length, 0, 2 * length + constant],
