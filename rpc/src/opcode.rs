@@ -30,6 +30,49 @@ pub const EMISSARY_CALL: u32 = (EMISSARY as u32) << 24 | 1;
 /// The same with data that move before and after it.
 pub const EMISSARY_CALL_WITH_DATA: u32 = (EMISSARY as u32) << 24 | 2;
 
+/// Numbers of Emissary APIs as handlers have them, `EMIS_...`.
+pub mod emissary {
+    /// The API of Fortran's input and output.
+    pub const FORTRT: u16 = 1;
+    /// The API of `printf`.
+    pub const PRINT: u16 = 2;
+    /// The API of MPI.
+    pub const MPI: u16 = 3;
+    /// The API of HDF5.
+    pub const HDF5: u16 = 4;
+    /// The API that is free for functions of an application.
+    pub const RESERVE: u16 = 5;
+
+    /// The key of a double.
+    pub const DOUBLE: u32 = 0x0001_0040;
+    /// The key of an integer of 32 bits.
+    pub const INTEGER_32: u32 = 0x0002_0020;
+    /// The key of an integer of 64 bits.
+    pub const INTEGER_64: u32 = 0x0002_0040;
+    /// The key of an address.
+    pub const POINTER: u32 = 0x0003_0000;
+    /// The key of a string.
+    pub const STRING: u32 = 0x0003_0001;
+
+    /// Arguments of a call at most, those of transfers included.
+    pub const MOST_ARGUMENTS: usize = 32;
+
+    /// Names and values for handlers.
+    pub const TABLE: &[(&str, u32)] = &[
+        ("ID_FORTRT", FORTRT as u32),
+        ("ID_PRINT", PRINT as u32),
+        ("ID_MPI", MPI as u32),
+        ("ID_HDF5", HDF5 as u32),
+        ("ID_RESERVE", RESERVE as u32),
+        ("KEY_DOUBLE", DOUBLE),
+        ("KEY_INTEGER_32", INTEGER_32),
+        ("KEY_INTEGER_64", INTEGER_64),
+        ("KEY_POINTER", POINTER),
+        ("KEY_STRING", STRING),
+        ("MOST_ARGUMENTS", MOST_ARGUMENTS as u32),
+    ];
+}
+
 const fn libc(number: u32) -> u32 {
     (LIBC as u32) << 24 | number
 }
@@ -45,6 +88,8 @@ macro_rules! opcodes {
         pub const TABLE: &[(&str, u32, &str)] = &[
             $((stringify!($name), $name, $doc),)*
             ("PRINT", PRINT, " Text of `printf` with everything that it takes in one stream."),
+            ("EMISSARY_CALL", EMISSARY_CALL, " A function of an Emissary API."),
+            ("EMISSARY_CALL_WITH_DATA", EMISSARY_CALL_WITH_DATA, " The same with transfers of memory."),
         ];
     };
 }
@@ -120,14 +165,10 @@ opcodes! {
 
 /// Returns the name of a call, if it is one of these.
 pub fn name(opcode: u32) -> Option<&'static str> {
-    match opcode {
-        EMISSARY_CALL => Some("EMISSARY_CALL"),
-        EMISSARY_CALL_WITH_DATA => Some("EMISSARY_CALL_WITH_DATA"),
-        _ => TABLE
-            .iter()
-            .find(|(_, number, _)| *number == opcode)
-            .map(|(name, ..)| *name),
-    }
+    TABLE
+        .iter()
+        .find(|(_, number, _)| *number == opcode)
+        .map(|(name, ..)| *name)
 }
 
 /// The number of libc's calls, from 0 on without a gap.

@@ -186,6 +186,10 @@ pub fn c_header(out: &mut impl Write) -> fmt::Result {
     for (name, number, about) in opcode::TABLE {
         writeln!(out, "#define SPIN_RPC_{name} {number:#010x}u /*{about} */")?;
     }
+    out.write_str("\n/* Emissary APIs: their numbers, and keys of arguments (emissary.h). */\n")?;
+    for (name, value) in opcode::emissary::TABLE {
+        writeln!(out, "#define EMIS_{name} {value:#x}u")?;
+    }
     statuses(out)?;
     out.write_str("\n#endif\n")
 }

@@ -24,6 +24,10 @@ typedef uint32_t spin_mpi_datatype_t;
 #define SPIN_MPI_DATATYPE_INT64 SPIN_SERVICE_PREDEFINED(2, 4)
 #define SPIN_MPI_DATATYPE_FLOAT SPIN_SERVICE_PREDEFINED(2, 5)
 #define SPIN_MPI_DATATYPE_DOUBLE SPIN_SERVICE_PREDEFINED(2, 6)
+#define SPIN_MPI_DATATYPE_UINT8 SPIN_SERVICE_PREDEFINED(2, 7)
+#define SPIN_MPI_DATATYPE_UINT16 SPIN_SERVICE_PREDEFINED(2, 8)
+#define SPIN_MPI_DATATYPE_UINT32 SPIN_SERVICE_PREDEFINED(2, 9)
+#define SPIN_MPI_DATATYPE_UINT64 SPIN_SERVICE_PREDEFINED(2, 10)
 
 /* Bytes of the type that it names; 0 for unknown ones, which the host refuses. */
 static inline uint32_t spin_mpi_datatype_size(spin_mpi_datatype_t handle) {
@@ -35,6 +39,10 @@ static inline uint32_t spin_mpi_datatype_size(spin_mpi_datatype_t handle) {
     case SPIN_MPI_DATATYPE_INT64: return 8;
     case SPIN_MPI_DATATYPE_FLOAT: return 4;
     case SPIN_MPI_DATATYPE_DOUBLE: return 8;
+    case SPIN_MPI_DATATYPE_UINT8: return 1;
+    case SPIN_MPI_DATATYPE_UINT16: return 2;
+    case SPIN_MPI_DATATYPE_UINT32: return 4;
+    case SPIN_MPI_DATATYPE_UINT64: return 8;
     default: return 0;
     }
 }
@@ -44,6 +52,7 @@ typedef uint32_t spin_mpi_operation_t;
 #define SPIN_MPI_OPERATION_MIN SPIN_SERVICE_PREDEFINED(3, 0)
 #define SPIN_MPI_OPERATION_MAX SPIN_SERVICE_PREDEFINED(3, 1)
 #define SPIN_MPI_OPERATION_SUM SPIN_SERVICE_PREDEFINED(3, 2)
+#define SPIN_MPI_OPERATION_PROD SPIN_SERVICE_PREDEFINED(3, 3)
 
 /* Handles: `Request`. */
 typedef uint32_t spin_mpi_request_t;

@@ -9,8 +9,8 @@ use spinneret_nic::nic::NicConfig;
 use spinneret_nic::services::{ServiceTimes, TimedServices};
 use spinneret_nic::{Simulated, run};
 use spinneret_packets::udp;
-use spinneret_rpc::{Offer, Services};
-use spinneret_rpc_mpi::{Ranks, offer};
+use spinneret_rpc::{Emissary, Offer, Services, opcode};
+use spinneret_rpc_mpi::{EmissaryMpi, Ranks, offer};
 use std::cell::RefCell;
 use std::fmt::Display;
 use std::rc::Rc;
@@ -42,6 +42,10 @@ enum Kind {
     Requests = 5,
     Together = 6,
     Timed = 7,
+    Named = 8,
+    NamedRequests = 9,
+    NamedErrors = 10,
+    NamedTogether = 11,
 }
 
 /// How the messages go from rank 0 to rank 1.
@@ -68,6 +72,12 @@ pub(crate) enum Variant {
     Requests,
     /// MPI_Barrier, MPI_Bcast and MPI_Allreduce, one after the other.
     Together,
+    /// One word each by an Emissary API, under MPI's own names.
+    Named,
+    /// The same by MPI_Isend, MPI_Irecv, MPI_Wait and MPI_Test, and calls that MPI refuses.
+    NamedRequests,
+    /// The same for collective functions, MPI_Sendrecv and MPI_Probe.
+    NamedTogether,
 }
 
 impl Variant {
@@ -123,6 +133,14 @@ impl Variant {
             Self::Timed => all.flat_map(|i| [(Kind::Receive, i); ROUNDS]).collect(),
             Self::Requests => all.map(|i| (Kind::Requests, i)).collect(),
             Self::Together => all.map(|i| (Kind::Together, i)).collect(),
+            Self::Named => all.map(|i| (Kind::Named, i)).collect(),
+            Self::NamedRequests => all
+                .map(|i| match i % 4 {
+                    3 => (Kind::NamedErrors, i),
+                    _ => (Kind::NamedRequests, i),
+                })
+                .collect(),
+            Self::NamedTogether => all.map(|i| (Kind::NamedTogether, i)).collect(),
             _ => all.map(plain).collect(),
         }
     }
@@ -190,7 +208,12 @@ pub(crate) fn run(mpi: &Mpi, variant: Variant, messages: u32, window: u32) -> an
     let peer = 1 - world.rank() as u32;
     let ranks: Rc<RefCell<Option<Rc<Ranks>>>> = Rc::default();
     let services = Services::open(context, &Offer::default(), |server| {
-        *ranks.borrow_mut() = Some(offer(server, Rc::clone(&world), alone));
+        let offered = offer(server, Rc::clone(&world), alone);
+        let emissary = Emissary::default();
+        if let Ok(()) = emissary.register(opcode::emissary::MPI, Rc::new(EmissaryMpi(Rc::clone(&offered)))) {
+            server.add(opcode::EMISSARY, Rc::new(emissary));
+        }
+        *ranks.borrow_mut() = Some(offered);
     });
     let mut paced = TimedServices::new(vec![services.map_err(failed)?], ServiceTimes::default());
     let mut report = Report {
@@ -208,7 +231,8 @@ pub(crate) fn run(mpi: &Mpi, variant: Variant, messages: u32, window: u32) -> an
     }
     let start_ps = simulated.borrow().now_ps();
     // Collective operations must have one order.
-    let window = if variant == Variant::Together { 1 } else { window };
+    let is_together = matches!(variant, Variant::Together | Variant::NamedTogether);
+    let window = if is_together { 1 } else { window };
     let mut waiting = packets.iter();
     let mut inside = 0;
     loop {

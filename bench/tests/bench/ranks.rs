@@ -145,3 +145,30 @@ fn requests_are_tested_and_ranks_do_things_together() {
         all_right(name, "together", 8, |messages| [messages, 0]);
     }
 }
+
+#[test]
+fn handlers_call_mpi_under_its_own_names() {
+    for name in ["openmpi", "mpich"] {
+        all_right(name, "named", 64, |messages| [messages, 0]);
+        all_right(name, "named-together", 6, |messages| [messages, 0]);
+    }
+    under("mpich", "named-requests", 32, |messages| [messages, 0]);
+}
+
+/// The same source compiles for the host.
+#[test]
+fn their_source_compiles_with_the_mpi_of_the_host() {
+    let runtime = Path::new(env!("CARGO_MANIFEST_DIR")).join("../runtime");
+    for compiler in ["mpicc.openmpi", "mpicc.mpich"] {
+        let mut command = Command::new(compiler);
+        command.args(["-std=c11", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "-I"]);
+        command.arg(runtime.join("include"));
+        match command.arg(runtime.join("tests/mpi_calls/named.c")).output() {
+            Ok(output) => {
+                let errors = String::from_utf8_lossy(&output.stderr);
+                assert!(output.status.success(), "{compiler}: {errors}");
+            }
+            Err(_) => spinneret_skip::skip(module_path!(), &format!("{compiler} is not installed")),
+        }
+    }
+}

@@ -39,13 +39,16 @@ int32_t spinneret_mpi_dup(uint64_t comm, uint64_t *copy);
 int32_t spinneret_mpi_world_ranks(uint64_t comm, int32_t *ranks);
 int32_t spinneret_mpi_comm_free(uint64_t comm);
 
-/* world.c: collective operations; counts are bytes, those of iallreduce numbers of a kind: 0 to 3 signed, of 8 to
- * 64 bits, 4 float, 5 double */
+/* world.c: collective operations; counts are bytes, those of ireduce numbers of a kind: 0 to 3 signed, of 8 to 64 bits,
+ * 4 float, 5 double, 6 to 9 unsigned. Its operations are minimum, maximum, sum, product; without a root, -1, all ranks get the
+ * result. The root's parts of igather and iscatter are those of all ranks in their order, others have their own. */
 int32_t spinneret_mpi_barrier(uint64_t comm);
 int32_t spinneret_mpi_allgather(uint64_t comm, const uint8_t *from, int32_t count, uint8_t *to);
 int32_t spinneret_mpi_ibarrier(uint64_t comm, uint64_t *request);
 int32_t spinneret_mpi_ibcast(uint64_t comm, uint8_t *bytes, int32_t count, int32_t root, uint64_t *request);
-int32_t spinneret_mpi_iallreduce(uint64_t comm, int32_t operation, int32_t kind, uint8_t *numbers, int32_t count, uint64_t *request);
+int32_t spinneret_mpi_ireduce(uint64_t comm, int32_t root, int32_t operation, int32_t kind, uint8_t *numbers, int32_t count, uint64_t *request);
+int32_t spinneret_mpi_igather(uint64_t comm, int32_t root, uint8_t *parts, int32_t count, uint64_t *request);
+int32_t spinneret_mpi_iscatter(uint64_t comm, int32_t root, uint8_t *parts, int32_t count, uint64_t *request);
 
 /* messages.c: bytes from one rank to another */
 int32_t spinneret_mpi_send(uint64_t comm, const uint8_t *bytes, int32_t count, int32_t destination, int32_t tag);

@@ -201,15 +201,44 @@ int32_t spinneret_mpi_ibcast(uint64_t comm, uint8_t *bytes, int32_t count, int32
     return code;
 }
 
-int32_t spinneret_mpi_iallreduce(uint64_t comm, int32_t operation, int32_t kind, uint8_t *numbers, int32_t count,
-                                 uint64_t *request) {
-    const MPI_Datatype kinds[] = {MPI_INT8_T, MPI_INT16_T, MPI_INT32_T, MPI_INT64_T, MPI_FLOAT, MPI_DOUBLE};
-    MPI_Op op = operation == 0 ? MPI_MIN : operation == 1 ? MPI_MAX : MPI_SUM;
+int32_t spinneret_mpi_ireduce(uint64_t comm, int32_t root, int32_t operation, int32_t kind, uint8_t *numbers, int32_t count,
+                              uint64_t *request) {
+    const MPI_Datatype kinds[] = {MPI_INT8_T,  MPI_INT16_T,  MPI_INT32_T,  MPI_INT64_T, MPI_FLOAT, MPI_DOUBLE,
+                                  MPI_UINT8_T, MPI_UINT16_T, MPI_UINT32_T, MPI_UINT64_T};
+    const MPI_Op operations[] = {MPI_MIN, MPI_MAX, MPI_SUM, MPI_PROD};
+    MPI_Comm ranks = comm_of(comm);
     MPI_Request made = MPI_REQUEST_NULL;
-    int code = MPI_ERR_BUFFER;
+    int rank = 0, code = MPI_ERR_BUFFER;
     /* MPI reads numbers where they are; areas of bytes begin so far apart that they may. */
     if ((uintptr_t)numbers % sizeof(uint64_t) == 0)
-        code = MPI_Iallreduce(MPI_IN_PLACE, numbers, count, kinds[kind], op, comm_of(comm), &made);
+        code = MPI_Comm_rank(ranks, &rank);
+    if (code == MPI_SUCCESS && root < 0)
+        code = MPI_Iallreduce(MPI_IN_PLACE, numbers, count, kinds[kind], operations[operation], ranks, &made);
+    else if (code == MPI_SUCCESS)
+        code = MPI_Ireduce(root == rank ? MPI_IN_PLACE : numbers, root == rank ? numbers : NULL, count, kinds[kind],
+                           operations[operation], root, ranks, &made);
+    *request = request_bits(made);
+    return code;
+}
+
+int32_t spinneret_mpi_igather(uint64_t comm, int32_t root, uint8_t *parts, int32_t count, uint64_t *request) {
+    MPI_Comm ranks = comm_of(comm);
+    MPI_Request made = MPI_REQUEST_NULL;
+    int rank = 0, code = MPI_Comm_rank(ranks, &rank);
+    if (code == MPI_SUCCESS)
+        code = MPI_Igather(root == rank ? MPI_IN_PLACE : parts, count, MPI_BYTE, root == rank ? parts : NULL, count, MPI_BYTE,
+                           root, ranks, &made);
+    *request = request_bits(made);
+    return code;
+}
+
+int32_t spinneret_mpi_iscatter(uint64_t comm, int32_t root, uint8_t *parts, int32_t count, uint64_t *request) {
+    MPI_Comm ranks = comm_of(comm);
+    MPI_Request made = MPI_REQUEST_NULL;
+    int rank = 0, code = MPI_Comm_rank(ranks, &rank);
+    if (code == MPI_SUCCESS)
+        code = MPI_Iscatter(root == rank ? parts : NULL, count, MPI_BYTE, root == rank ? MPI_IN_PLACE : parts, count, MPI_BYTE,
+                            root, ranks, &made);
     *request = request_bits(made);
     return code;
 }

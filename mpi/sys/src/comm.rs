@@ -240,6 +240,8 @@ pub enum Reduction {
     Max,
     /// The sum, modulo 2^64.
     Sum,
+    /// The product, modulo 2^64.
+    Product,
 }
 
 /// Numbers of a reduction.
@@ -257,16 +259,24 @@ pub enum Number {
     Float,
     /// `f64`.
     Double,
+    /// `u8`.
+    Uint8,
+    /// `u16`.
+    Uint16,
+    /// `u32`.
+    Uint32,
+    /// `u64`.
+    Uint64,
 }
 
 impl Number {
     /// Bytes of one.
     pub const fn bytes(self) -> usize {
         match self {
-            Self::Int8 => 1,
-            Self::Int16 => 2,
-            Self::Int32 | Self::Float => 4,
-            Self::Int64 | Self::Double => 8,
+            Self::Int8 | Self::Uint8 => 1,
+            Self::Int16 | Self::Uint16 => 2,
+            Self::Int32 | Self::Uint32 | Self::Float => 4,
+            Self::Int64 | Self::Uint64 | Self::Double => 8,
         }
     }
 }

@@ -86,7 +86,9 @@ functions! {
     allgather(comm: u64, from: *const u8, count: i32, to: *mut u8);
     ibarrier(comm: u64, request: *mut u64);
     ibcast(comm: u64, bytes: *mut u8, count: i32, root: i32, request: *mut u64);
-    iallreduce(comm: u64, operation: i32, kind: i32, numbers: *mut u8, count: i32, request: *mut u64);
+    ireduce(comm: u64, root: i32, operation: i32, kind: i32, numbers: *mut u8, count: i32, request: *mut u64);
+    igather(comm: u64, root: i32, parts: *mut u8, count: i32, request: *mut u64);
+    iscatter(comm: u64, root: i32, parts: *mut u8, count: i32, request: *mut u64);
 
     send(comm: u64, bytes: *const u8, count: i32, destination: i32, tag: i32);
     recv(comm: u64, bytes: *mut u8, count: i32, source: i32, tag: i32, status: *mut RawStatus);

@@ -172,27 +172,68 @@ impl Comm {
         })
     }
 
-    /// Starts to reduce numbers of all ranks, element by element. [`Request::bytes`] has the result. All ranks have to give as
-    /// many numbers.
+    /// Starts to reduce numbers of all ranks, element by element. [`Request::bytes`] has the result at the root, or at all
+    /// ranks if there is none, and is unchanged elsewhere. All ranks have to give as many numbers.
     ///
     /// # Errors
     /// If there are too many, or the bytes are no whole numbers.
-    pub fn iallreduce(
+    pub fn ireduce(
         self: &Rc<Self>,
+        root: Option<usize>,
         reduction: Reduction,
         number: Number,
         bytes: &[u8],
     ) -> Result<Request, Error> {
-        let call = "MPI_Iallreduce";
+        let call = root.map_or("MPI_Iallreduce", |_| "MPI_Ireduce");
         if !bytes.len().is_multiple_of(number.bytes()) {
             let reason = format!("{} bytes are no whole numbers", bytes.len());
             return Err(Error::Argument { call, reason });
         }
         let count = int("numbers of a reduction", bytes.len() / number.bytes())?;
+        let root = root.map_or(Ok(-1), rank)?;
         let (operation, kind) = (reduction as i32, number as i32);
         self.collective(call, bytes, |start, raw| {
             // SAFETY: as for `ibcast`; the memory is aligned for any number.
-            unsafe { (self.session.functions.iallreduce)(self.raw, operation, kind, start, count, raw) }
+            unsafe { (self.session.functions.ireduce)(self.raw, root, operation, kind, start, count, raw) }
+        })
+    }
+
+    /// Starts to bring parts of all ranks together at the root, where [`Request::bytes`] has them in the order of the ranks. All
+    /// ranks have to give as many bytes.
+    ///
+    /// # Errors
+    /// If there is no such rank, or there are too many bytes.
+    pub fn igather(self: &Rc<Self>, root: usize, part: &[u8]) -> Result<Request, Error> {
+        let count = int("bytes of a part", part.len())?;
+        let mut parts = part.to_vec();
+        if self.rank() == root {
+            parts = vec![0; part.len() * self.size()];
+            parts[part.len() * root..][..part.len()].copy_from_slice(part);
+        }
+        let root = rank(root)?;
+        self.collective("MPI_Igather", &parts, |start, raw| {
+            // SAFETY: as for `ibcast`; the root has room for the parts of all ranks.
+            unsafe { (self.session.functions.igather)(self.raw, root, start, count, raw) }
+        })
+    }
+
+    /// Starts to give each rank its part of the root's bytes, which [`Request::bytes`] begins with at that rank. Other ranks
+    /// give as many bytes as a part has; the root those of all ranks, and its own part stays where it is.
+    ///
+    /// # Errors
+    /// If there is no such rank, there are too many bytes, or the root's are no equal parts.
+    pub fn iscatter(self: &Rc<Self>, root: usize, bytes: &[u8]) -> Result<Request, Error> {
+        let call = "MPI_Iscatter";
+        let parts = if self.rank() == root { self.size() } else { 1 };
+        if !bytes.len().is_multiple_of(parts) {
+            let reason = format!("{} bytes are no {parts} equal parts", bytes.len());
+            return Err(Error::Argument { call, reason });
+        }
+        let count = int("bytes of a part", bytes.len() / parts)?;
+        let root = rank(root)?;
+        self.collective(call, bytes, |start, raw| {
+            // SAFETY: as for `ibcast`.
+            unsafe { (self.session.functions.iscatter)(self.raw, root, start, count, raw) }
         })
     }
 

@@ -14,8 +14,10 @@
 use spinneret_rpc::{Memory, Server, Status, opcode};
 use std::rc::Rc;
 
+mod emissary;
 mod ranks;
 
+pub use emissary::EmissaryMpi;
 pub use ranks::{Progress, Ranks};
 
 /// Offers MPI to handlers: `world` and `alone` are what they call `SPIN_MPI_COMM_WORLD` and `SPIN_MPI_COMM_SELF`. Copies made by
@@ -41,8 +43,11 @@ pub fn offer<M: Memory>(
     prefix = "spin_mpi",
     handles(
         Comm { WORLD, SELF },
-        Datatype { BYTE = 1, INT8 = 1, INT16 = 2, INT32 = 4, INT64 = 8, FLOAT = 4, DOUBLE = 8 },
-        Operation { MIN, MAX, SUM },
+        Datatype {
+            BYTE = 1, INT8 = 1, INT16 = 2, INT32 = 4, INT64 = 8, FLOAT = 4, DOUBLE = 8, UINT8 = 1, UINT16 = 2, UINT32 = 4,
+            UINT64 = 8
+        },
+        Operation { MIN, MAX, SUM, PROD },
         Request,
     )
 )]

@@ -2,14 +2,15 @@
 
 use crate::{
     COMM_SELF, COMM_WORLD, Comm, DATATYPE_DOUBLE, DATATYPE_FLOAT, DATATYPE_INT8, DATATYPE_INT16,
-    DATATYPE_INT32, DATATYPE_INT64, Datatype, Messages, OPERATION_MAX, OPERATION_MIN, OPERATION_SUM,
-    Operation, Request,
+    DATATYPE_INT32, DATATYPE_INT64, DATATYPE_UINT8, DATATYPE_UINT16, DATATYPE_UINT32, DATATYPE_UINT64,
+    Datatype, Messages, OPERATION_MAX, OPERATION_MIN, OPERATION_PROD, OPERATION_SUM, Operation, Request,
 };
 use spinneret_mpi_sys::{Comm as Ours, Error, Number, Reduction, Request as Transfer, Status as Received};
 use spinneret_rpc::handle::Handles;
 use spinneret_rpc::server::Answer;
 use spinneret_rpc::{Call, CallMode, Service, Status};
 use std::cell::RefCell;
+use std::future::poll_fn;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
@@ -30,6 +31,8 @@ pub struct Ranks {
     requests: RefCell<Handles<Transfer>>,
     /// Operations that parked calls wait for.
     parked: RefCell<Vec<Option<Parked>>>,
+    /// Calls that wait for a message that they leave there.
+    probing: RefCell<Vec<Waker>>,
 }
 
 #[derive(Debug)]
@@ -59,11 +62,38 @@ impl Service for Progress {
     }
 }
 
-fn refused(error: &Error) -> Status {
+pub(crate) fn refused(error: &Error) -> Status {
     match error {
         Error::Truncated { .. } => Status::failed(1),
         _ => Status::failed(2),
     }
+}
+
+/// The numbers of a datatype.
+pub(crate) fn number(datatype: Datatype) -> Result<Number, Status> {
+    Ok(match datatype {
+        DATATYPE_INT8 => Number::Int8,
+        DATATYPE_INT16 => Number::Int16,
+        DATATYPE_INT32 => Number::Int32,
+        DATATYPE_INT64 => Number::Int64,
+        DATATYPE_FLOAT => Number::Float,
+        DATATYPE_DOUBLE => Number::Double,
+        DATATYPE_UINT8 => Number::Uint8,
+        DATATYPE_UINT16 => Number::Uint16,
+        DATATYPE_UINT32 => Number::Uint32,
+        DATATYPE_UINT64 => Number::Uint64,
+        _ => return Err(Status::HANDLE),
+    })
+}
+
+pub(crate) fn reduction(operation: Operation) -> Result<Reduction, Status> {
+    Ok(match operation {
+        OPERATION_MIN => Reduction::Min,
+        OPERATION_MAX => Reduction::Max,
+        OPERATION_SUM => Reduction::Sum,
+        OPERATION_PROD => Reduction::Product,
+        _ => return Err(Status::HANDLE),
+    })
 }
 
 /// A number that is -1 for any.
@@ -86,6 +116,7 @@ impl Ranks {
             alone,
             requests: RefCell::new(Handles::new(REQUESTS, MOST_REQUESTS)),
             parked: RefCell::default(),
+            probing: RefCell::default(),
         }
     }
 
@@ -96,6 +127,7 @@ impl Ranks {
 
     /// Tests all operations, wakes calls that can continue, and drops abandoned ones.
     fn advance(&self) {
+        self.probing.take().into_iter().for_each(Waker::wake);
         for place in &mut *self.parked.borrow_mut() {
             let Some(parked) = place else { continue };
             if parked.outcome.is_none() {
@@ -110,7 +142,7 @@ impl Ranks {
         }
     }
 
-    fn comm(&self, comm: Comm) -> Result<&Rc<Ours>, Status> {
+    pub(crate) fn comm(&self, comm: Comm) -> Result<&Rc<Ours>, Status> {
         match comm {
             COMM_WORLD => Ok(&self.world),
             COMM_SELF => Ok(&self.alone),
@@ -119,12 +151,12 @@ impl Ranks {
     }
 
     /// A rank of a communicator: another number may end the program in some MPIs.
-    fn rank(comm: &Ours, number: i32) -> Result<usize, Status> {
+    pub(crate) fn rank(comm: &Ours, number: i32) -> Result<usize, Status> {
         let rank = usize::try_from(number).ok();
         rank.filter(|rank| *rank < comm.size()).ok_or(Status::VALUE)
     }
 
-    fn begin_send(
+    pub(crate) fn begin_send(
         &self,
         is_synchronous: bool,
         data: &[u8],
@@ -141,7 +173,13 @@ impl Ranks {
         sent.map_err(|error| refused(&error))
     }
 
-    fn begin_receive(&self, room: u32, source: i32, name: i32, comm: Comm) -> Result<Transfer, Status> {
+    pub(crate) fn begin_receive(
+        &self,
+        room: u32,
+        source: i32,
+        name: i32,
+        comm: Comm,
+    ) -> Result<Transfer, Status> {
         let comm = self.comm(comm)?;
         let source = any(source, |number| Self::rank(comm, number))?;
         let name = any(name, tag)?;
@@ -150,7 +188,7 @@ impl Ranks {
     }
 
     /// Waits until an operation is done, and gives what it has received.
-    async fn finish(&self, mut operation: Transfer) -> Result<(Transfer, Received), Status> {
+    pub(crate) async fn finish(&self, mut operation: Transfer) -> Result<(Transfer, Received), Status> {
         // Most sends are done at once.
         let done = match operation.test().transpose() {
             Some(outcome) => outcome.map(|received| (operation, received)),
@@ -159,9 +197,45 @@ impl Ranks {
         done.map_err(|error| refused(&error))
     }
 
-    fn keep(&self, operation: Transfer) -> Result<Request, Status> {
+    pub(crate) fn keep(&self, operation: Transfer) -> Result<Request, Status> {
         let raw = self.requests.borrow_mut().insert(operation);
         raw.and_then(Request::from_raw).ok_or(Status::ROOM)
+    }
+
+    /// Takes a request of a handler out, if there is such a one.
+    pub(crate) fn take(&self, raw: u32) -> Option<Transfer> {
+        self.requests.borrow_mut().remove(raw.into())
+    }
+
+    /// Whether and how a request of a handler has ended, if there is such a one. One that has ended is gone.
+    pub(crate) fn ended(&self, raw: u32) -> Option<Option<Result<(Transfer, Received), Status>>> {
+        let outcome = {
+            let mut requests = self.requests.borrow_mut();
+            requests.get_mut(raw.into())?.test().transpose()
+        };
+        let Some(outcome) = outcome else {
+            return Some(None);
+        };
+        let operation = self.take(raw)?;
+        let received = outcome.map_err(|error| refused(&error));
+        Some(Some(received.map(|received| (operation, received))))
+    }
+
+    /// Waits for a message, and leaves it there.
+    pub(crate) async fn probe(&self, source: i32, name: i32, comm: Comm) -> Result<Received, Status> {
+        let comm = self.comm(comm)?;
+        let source = any(source, |number| Self::rank(comm, number))?;
+        let name = any(name, tag)?;
+        poll_fn(|context| match comm.iprobe(source, name) {
+            Ok(None) => {
+                self.probing.borrow_mut().push(context.waker().clone());
+                Poll::Pending
+            }
+            found => Poll::Ready(found),
+        })
+        .await
+        .map_err(|error| refused(&error))?
+        .ok_or(Status::VALUE)
     }
 }
 
@@ -307,16 +381,12 @@ impl Messages for Rc<Ranks> {
         from: &mut i32,
         with: &mut i32,
     ) -> Result<bool, Status> {
-        let mut requests = self.requests.borrow_mut();
-        let raw = request.raw().into();
-        let operation = requests.get_mut(raw).ok_or(Status::HANDLE)?;
-        let Some(outcome) = operation.test().transpose() else {
+        let Some(done) = self.ended(request.raw()).ok_or(Status::HANDLE)? else {
             return Ok(false);
         };
-        let operation = requests.remove(raw).ok_or(Status::HANDLE)?;
-        let received = outcome.map_err(|error| refused(&error))?;
-        if operation.is_receive() {
-            give(&(operation, received), data, (bytes, from, with))?;
+        let done = done?;
+        if done.0.is_receive() {
+            give(&done, data, (bytes, from, with))?;
         }
         Ok(true)
     }
@@ -342,22 +412,8 @@ impl Messages for Rc<Ranks> {
         operation: Operation,
         comm: Comm,
     ) -> Result<(), Status> {
-        let number = match datatype {
-            DATATYPE_INT8 => Number::Int8,
-            DATATYPE_INT16 => Number::Int16,
-            DATATYPE_INT32 => Number::Int32,
-            DATATYPE_INT64 => Number::Int64,
-            DATATYPE_FLOAT => Number::Float,
-            DATATYPE_DOUBLE => Number::Double,
-            _ => return Err(Status::HANDLE),
-        };
-        let reduction = match operation {
-            OPERATION_MIN => Reduction::Min,
-            OPERATION_MAX => Reduction::Max,
-            OPERATION_SUM => Reduction::Sum,
-            _ => return Err(Status::HANDLE),
-        };
-        let operation = self.comm(comm)?.iallreduce(reduction, number, data);
+        let comm = self.comm(comm)?;
+        let operation = comm.ireduce(None, reduction(operation)?, number(datatype)?, data);
         let operation = operation.map_err(|error| refused(&error))?;
         replace(data, &self.finish(operation).await?.0)
     }

@@ -14,7 +14,7 @@
 //! gets the memory of a transfer for every pointer that leads into one. The server answers a request that it cannot
 //! serve with [`FAILURE`], with nothing in the memory that it sends back, and counts it by name.
 
-use crate::opcode;
+use crate::opcode::{self, emissary as key};
 use crate::server::{Answer, Call, CallMode, Refusal, Service};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -25,6 +25,7 @@ use thiserror::Error;
 
 mod request;
 
+pub use crate::opcode::emissary::MOST_ARGUMENTS;
 pub use request::{Reply, Request};
 
 /// The answer to a call that was not done. As a number of any width it is -1, as a double it is none (by its bits) or
@@ -194,23 +195,11 @@ impl fmt::Debug for Emissary {
 
 // The encoding of arguments.
 
-/// Arguments of a call at most, those of transfers with it.
-pub const MOST_ARGUMENTS: usize = 32;
-
 /// Where parts of the buffer begin.
 mod field {
     pub(super) const DATA_BYTES: usize = 0;
     pub(super) const COUNT: usize = 4;
     pub(super) const KEYS: usize = 8;
-}
-
-/// The type of a value, by its key.
-mod key {
-    pub(super) const DOUBLE: u32 = 0x0001_0040;
-    pub(super) const INTEGER_32: u32 = 0x0002_0020;
-    pub(super) const INTEGER_64: u32 = 0x0002_0040;
-    pub(super) const POINTER: u32 = 0x0003_0000;
-    pub(super) const STRING: u32 = 0x0003_0001;
 }
 
 /// The first argument: the function, and the numbers of transfers.

@@ -142,15 +142,48 @@ fn collectives(world: &Rc<Comm>) -> Result<(), Stop> {
         expect("bytes of a broadcast", broadcast.bytes()?, &expected[..])?;
     }
     let numbers: Vec<u8> = (0..3).flat_map(|at| (rank as i32 - at).to_le_bytes()).collect();
-    let mut sum = world.iallreduce(Reduction::Sum, Number::Int32, &numbers)?;
+    let mut sum = world.ireduce(None, Reduction::Sum, Number::Int32, &numbers)?;
     sum.wait()?;
     let all = (size * (size - 1) / 2) as i32;
     let expected: Vec<u8> = (0..3)
         .flat_map(|at| (all - at * size as i32).to_le_bytes())
         .collect();
     expect("sums", sum.bytes()?, &expected[..])?;
-    let odd = world.iallreduce(Reduction::Min, Number::Int64, &[0; 9]);
+    let odd = world.ireduce(None, Reduction::Min, Number::Int64, &[0; 9]);
     expect("whether a part of a number is refused", odd.is_err(), true)?;
+    (0..size).try_for_each(|root| with_root(world, root))
+}
+
+/// Collective operations whose result one rank has, or whose parts come from one.
+fn with_root(world: &Rc<Comm>, root: usize) -> Result<(), Stop> {
+    let (rank, size) = (world.rank(), world.size());
+    let part = |rank: usize| message(rank, 7);
+    let all: Vec<u8> = (0..size).flat_map(part).collect();
+    // As a signed number it would be the smallest.
+    let given = if rank == size - 1 { 0x80 } else { 0x7f };
+    let mut largest = world.ireduce(Some(root), Reduction::Max, Number::Uint8, &[given])?;
+    largest.wait()?;
+    if rank == root {
+        expect("the largest", largest.bytes()?, &[0x80][..])?;
+    }
+    let factor = 2.0_f64.to_le_bytes();
+    let mut product = world.ireduce(Some(root), Reduction::Product, Number::Double, &factor)?;
+    product.wait()?;
+    if rank == root {
+        let expected = 2.0_f64.powi(size as i32).to_le_bytes();
+        expect("the product", product.bytes()?, &expected[..])?;
+    }
+    let mut gathered = world.igather(root, &part(rank))?;
+    gathered.wait()?;
+    let expected = if rank == root { all.clone() } else { part(rank) };
+    expect("gathered parts", gathered.bytes()?, &expected[..])?;
+    let given = if rank == root { all.clone() } else { vec![0; 7] };
+    let mut scattered = world.iscatter(root, &given)?;
+    scattered.wait()?;
+    let expected = if rank == root { all } else { part(rank) };
+    expect("scattered parts", scattered.bytes()?, &expected[..])?;
+    let odd = world.iscatter(rank, &vec![0; size + 1]);
+    expect("whether unequal parts are refused", odd.is_err(), size > 1)?;
     Ok(())
 }
 

@@ -1,6 +1,7 @@
 //! Handlers that call the host.
 
 mod command;
+mod emissary;
 mod misuse;
 mod sample;
 mod typed;
