@@ -61,7 +61,7 @@ typedef uint32_t spin_mpi_request_t;
  * The host may take its time. */
 static inline spin_status_t spin_mpi_send(uint32_t count, spin_mpi_datatype_t datatype, const void *data,
         int32_t destination, int32_t tag, spin_mpi_comm_t comm) {
-    SPIN_SERVICE_USES(0x73020001, 0xe43cfd8b86e15269, "spin_mpi_send");
+    SPIN_SERVICE_USES(0x73020001, 0xf75eca35949efabc, "spin_mpi_send");
     union {
         struct {
             uint32_t nobody;
@@ -102,7 +102,7 @@ static inline spin_status_t spin_mpi_send(uint32_t count, spin_mpi_datatype_t da
  * The host may take its time. */
 static inline spin_status_t spin_mpi_ssend(uint32_t count, spin_mpi_datatype_t datatype, const void *data,
         int32_t destination, int32_t tag, spin_mpi_comm_t comm) {
-    SPIN_SERVICE_USES(0x73020002, 0x3cf5487cac5ba3bf, "spin_mpi_ssend");
+    SPIN_SERVICE_USES(0x73020002, 0xcecf9d0fab2a9cb6, "spin_mpi_ssend");
     union {
         struct {
             uint32_t nobody;
@@ -143,7 +143,7 @@ static inline spin_status_t spin_mpi_ssend(uint32_t count, spin_mpi_datatype_t d
  * The host may take its time. */
 static inline spin_status_t spin_mpi_recv(uint32_t count, spin_mpi_datatype_t datatype, void *data,
         int32_t source, int32_t tag, spin_mpi_comm_t comm, uint32_t *bytes, int32_t *from, int32_t *with) {
-    SPIN_SERVICE_USES(0x73020003, 0x262805949933e902, "spin_mpi_recv");
+    SPIN_SERVICE_USES(0x73020003, 0x64d5bd4b1707c53f, "spin_mpi_recv");
     union {
         struct {
             uint32_t nobody;
@@ -196,7 +196,7 @@ static inline spin_status_t spin_mpi_recv(uint32_t count, spin_mpi_datatype_t da
 /* MPI_Isend. */
 static inline spin_status_t spin_mpi_isend(uint32_t count, spin_mpi_datatype_t datatype, const void *data,
         int32_t destination, int32_t tag, spin_mpi_comm_t comm, spin_mpi_request_t *result) {
-    SPIN_SERVICE_USES(0x73020004, 0xbe1e2b84cb0fd844, "spin_mpi_isend");
+    SPIN_SERVICE_USES(0x73020004, 0xe16f911e3ac56b55, "spin_mpi_isend");
     union {
         struct {
             uint32_t nobody;
@@ -336,7 +336,7 @@ static inline spin_status_t spin_mpi_barrier(spin_mpi_comm_t comm) {
  * The host may take its time. */
 static inline spin_status_t spin_mpi_bcast(uint32_t count, spin_mpi_datatype_t datatype, void *data,
         int32_t root, spin_mpi_comm_t comm) {
-    SPIN_SERVICE_USES(0x73020008, 0xa5b48d90f8e37cbb, "spin_mpi_bcast");
+    SPIN_SERVICE_USES(0x73020008, 0x93b1d60edc52cd0a, "spin_mpi_bcast");
     union {
         struct {
             uint32_t nobody;
@@ -378,7 +378,7 @@ static inline spin_status_t spin_mpi_bcast(uint32_t count, spin_mpi_datatype_t d
  * The host may take its time. */
 static inline spin_status_t spin_mpi_allreduce(uint32_t count, spin_mpi_datatype_t datatype, void *data,
         spin_mpi_operation_t operation, spin_mpi_comm_t comm) {
-    SPIN_SERVICE_USES(0x73020009, 0x0076f6864d2002c9, "spin_mpi_allreduce");
+    SPIN_SERVICE_USES(0x73020009, 0x2dfda06fa96eb6fd, "spin_mpi_allreduce");
     union {
         struct {
             uint32_t nobody;

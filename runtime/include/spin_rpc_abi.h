@@ -85,6 +85,19 @@ struct spin_rpc_place {
 #define SPIN_RPC_EMISSARY_CALL 0x65000001u /* A function of an Emissary API. */
 #define SPIN_RPC_EMISSARY_CALL_WITH_DATA 0x65000002u /* The same with transfers of memory. */
 
+/* Emissary APIs: their numbers, and keys of arguments (emissary.h). */
+#define EMIS_ID_FORTRT 0x1u
+#define EMIS_ID_PRINT 0x2u
+#define EMIS_ID_MPI 0x3u
+#define EMIS_ID_HDF5 0x4u
+#define EMIS_ID_RESERVE 0x5u
+#define EMIS_KEY_DOUBLE 0x10040u
+#define EMIS_KEY_INTEGER_32 0x20020u
+#define EMIS_KEY_INTEGER_64 0x20040u
+#define EMIS_KEY_POINTER 0x30000u
+#define EMIS_KEY_STRING 0x30001u
+#define EMIS_MOST_ARGUMENTS 0x20u
+
 /* Outcome of a typed call, in the lowest byte of its status. */
 #define SPIN_SERVICE_DONE 0u /* It is done. */
 #define SPIN_SERVICE_NOBODY 1u /* The host has no such function. A request begins with this, because it returns unchanged if no service takes it. */
@@ -105,18 +118,5 @@ struct spin_rpc_place {
 
 /* A handle that is always there. */
 #define SPIN_SERVICE_PREDEFINED(kind, index) ((uint32_t)(kind) << 10 | (uint32_t)(index) << 2)
-
-/* Emissary APIs: their numbers, and keys of arguments (emissary.h). */
-#define EMIS_ID_FORTRT 0x1u
-#define EMIS_ID_PRINT 0x2u
-#define EMIS_ID_MPI 0x3u
-#define EMIS_ID_HDF5 0x4u
-#define EMIS_ID_RESERVE 0x5u
-#define EMIS_KEY_DOUBLE 0x10040u
-#define EMIS_KEY_INTEGER_32 0x20020u
-#define EMIS_KEY_INTEGER_64 0x20040u
-#define EMIS_KEY_POINTER 0x30000u
-#define EMIS_KEY_STRING 0x30001u
-#define EMIS_MOST_ARGUMENTS 0x20u
 
 #endif

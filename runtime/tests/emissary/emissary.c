@@ -23,9 +23,11 @@ enum { CHECK_VALUES = 1, ADD, REVERSE, LENGTH, COUNT, TOUCH };
 #define IDS(...) _PACK_EMIS_IDS(EMIS_ID_RESERVE, __VA_ARGS__)
 
 #define BYTES 300
+/* One packet is handled at a time, and stacks are small. */
+static char area[2 * BYTES];
 static const char constant[] = "a text in the memory of the program, longer than a packet: sixty-four bytes";
 
-static void values(struct request *request) {
+static __attribute__((noinline)) void values(struct request *request) {
     bool yes = true;
     int8_t small = -5;
     uint16_t half = 65535;
@@ -37,8 +39,7 @@ static void values(struct request *request) {
     request->rest[1] = (uint32_t)(result >> 32);
 }
 
-static void turn(struct request *request) {
-    char area[2 * BYTES];
+static __attribute__((noinline)) void turn(struct request *request) {
     uint32_t bytes = MIN(request->count, BYTES);
     char *in = area, *out = area + BYTES;
     for (uint32_t byte = 0; byte < bytes; ++byte) {
@@ -52,8 +53,8 @@ static void turn(struct request *request) {
     }
 }
 
-static void text(struct request *request) {
-    char own[BYTES];
+static __attribute__((noinline)) void text(struct request *request) {
+    char *own = area;
     uint32_t length = MIN(request->count, BYTES - 1);
     for (uint32_t byte = 0; byte < length; ++byte) {
         own[byte] = 'x';
@@ -64,15 +65,16 @@ static void text(struct request *request) {
     request->rest[2] = (uint32_t)_emissary_exec(IDS(LENGTH), own, constant, own);
 }
 
-static void most(struct request *request) {
+static __attribute__((noinline)) void most(struct request *request) {
     request->rest[0] = (uint32_t)_emissary_exec(IDS(COUNT), 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19,
                                                 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32);
     request->rest[1] = (uint32_t)_emissary_exec(IDS(COUNT));
-    struct emissary_argument more[EMIS_MOST_ARGUMENTS + 2] = {{IDS(COUNT), EMIS_KEY_INTEGER_64, 0}};
+    static struct emissary_argument more[EMIS_MOST_ARGUMENTS + 2];
+    more[0].value = IDS(COUNT);
     request->rest[2] = emissary_call(more, EMIS_MOST_ARGUMENTS + 2) == EMIS_FAILED;
 }
 
-static void wrong(struct request *request) {
+static __attribute__((noinline)) void wrong(struct request *request) {
     uint32_t word = 1;
     request->rest[0] = _emissary_exec(_PACK_EMIS_IDS(EMIS_ID_HDF5, 1), 1) == EMIS_FAILED;
     request->rest[1] = _emissary_exec(IDS(99), 1) == EMIS_FAILED;
@@ -83,16 +85,16 @@ static void wrong(struct request *request) {
 }
 
 /* Clocks of the same function, typed and as an Emissary API. The first round finds the program in memory. */
-static void clocks(struct request *request) {
+static __attribute__((noinline)) void clocks(struct request *request) {
     for (uint32_t round = 0; round < 2; ++round) {
         uint32_t start = cycles(), failed = 0;
         for (uint32_t call = 0; call < request->count; ++call) {
-            failed |= sample_touch(call);
+            failed |= sample_touch(100 + call);
         }
         request->rest[0] = cycles() - start;
         start = cycles();
         for (uint32_t call = 0; call < request->count; ++call) {
-            failed |= (uint32_t)_emissary_exec(IDS(TOUCH), call);
+            failed |= (uint32_t)_emissary_exec(IDS(TOUCH), 100 + call);
         }
         request->rest[1] = cycles() - start;
         request->rest[2] = failed;
