@@ -19,6 +19,8 @@ pub const READ: u8 = 4;
 pub const WRITE: u8 = 5;
 /// Kind of a message of the board, a host write; the owner acknowledges it with the same kind.
 pub const MESSAGE: u8 = 6;
+/// Kind of a message of the board, a host read; the owner answers it with the same kind and the bytes, or with none.
+pub const HOST_READ: u8 = 7;
 /// Bit of the kind in frames of the board.
 pub const FROM_BOARD: u8 = 0x80;
 
@@ -54,7 +56,7 @@ pub const SHORTEST_BYTES: usize = 64;
 
 /// Words of a frame at most.
 pub const MOST_WORDS: usize = 256;
-/// Bytes of a host write at most.
+/// Bytes of a host write or read at most.
 pub const MOST_BYTES: usize = 4 * MOST_WORDS;
 
 /// Bytes of a board's data, in the answer to [`DISCOVER`].

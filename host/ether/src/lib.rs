@@ -3,11 +3,11 @@
 //! ```text
 //!  Session ── Request ──► Link ──► board: registers and memories
 //!     ▲                    │
-//!     └── answers, HostWrite ◄┘
+//!     └── answers, messages ◄┘
 //! ```
 //!
 //! - [`Frame`]: all frames of the protocol, and their bytes;
-//! - [`Session`]: the host's end: repeats requests until they are answered, acknowledges host writes;
+//! - [`Session`]: the host's end: repeats requests until they are answered, applies host writes to [`HostMemory`] and answers host reads from it;
 //! - [`discover`]: the boards on a wire;
 //! - [`board`]: a model of the board's end, for tests of both ends.
 //!
@@ -20,4 +20,4 @@ mod frame;
 mod session;
 
 pub use frame::{Frame, Info, Mac};
-pub use session::{Error, Found, HostWrite, Link, PATIENCE, Session, TRIES, discover};
+pub use session::{Error, Found, HostMemory, Link, PATIENCE, Session, TRIES, discover};

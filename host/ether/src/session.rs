@@ -2,10 +2,9 @@
 
 use crate::frame::{Frame, Info, Mac};
 use spinneret_regmap::ether::{
-    CLOSE, DISCOVER, DONE, FAILED, FROM_BOARD, IN_USE, MESSAGE, MOST_WORDS, OPEN, READ, VERSION, VERSION_AT,
+    CLOSE, DISCOVER, DONE, FAILED, FROM_BOARD, HOST_READ, IN_USE, MESSAGE, MOST_BYTES, MOST_WORDS, OPEN, READ, VERSION, VERSION_AT,
     WRITE,
 };
-use std::collections::VecDeque;
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::io;
 use std::time::{Duration, Instant};
@@ -50,6 +49,11 @@ pub enum Error {
         "the board {0} has ended this session: another program of this host opened it, or it was switched off; open it again"
     )]
     NoSession(Mac),
+    /// An answer is too short.
+    #[error(
+        "the board {0} answers with fewer words than were read: load a design of this program's release"
+    )]
+    Short(Mac),
     /// The board refused an access.
     #[error("the board refused the access to address {address:#x}: it has no register or memory there")]
     Refused {
@@ -58,19 +62,21 @@ pub enum Error {
     },
 }
 
-/// Bytes that handlers have written to the host.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct HostWrite {
-    /// Address of the first one.
-    pub address: u32,
-    /// The bytes.
-    pub bytes: Vec<u8>,
+/// Memory of the host that handlers write and read.
+pub trait HostMemory {
+    /// Writes bytes from an address on; those where the host has no memory are dropped.
+    fn write(&mut self, address: u32, bytes: &[u8]);
+
+    /// Reads bytes from an address on. Returns whether the host has memory for all of them.
+    fn read(&mut self, address: u32, bytes: &mut [u8]) -> bool;
 }
 
 /// A session with a board.
 #[derive(Debug)]
-pub struct Session<L> {
+pub struct Session<L, H> {
     link: L,
+    /// What handlers write and read.
+    pub memory: H,
     board: Mac,
     key: u64,
     /// Number of the request that began the session.
@@ -79,7 +85,8 @@ pub struct Session<L> {
     is_open: bool,
     /// Number of the next message.
     next_message: u32,
-    writes: VecDeque<HostWrite>,
+    /// The answer to the last host read, and its number.
+    answer: Option<(u32, Vec<u8>)>,
     lost: u32,
 }
 
@@ -161,22 +168,23 @@ fn random() -> u32 {
     RandomState::new().build_hasher().finish() as u32
 }
 
-impl<L: Link> Session<L> {
+impl<L: Link, H: HostMemory> Session<L, H> {
     /// Begins a session with a board.
     ///
     /// # Errors
     /// The board does not answer, or has another key.
-    pub fn open(link: L, board: Mac, key: u64) -> Result<Self, Error> {
+    pub fn open(link: L, board: Mac, key: u64, memory: H) -> Result<Self, Error> {
         let first = random();
         let mut session = Self {
             link,
+            memory,
             board,
             key,
             first,
             number: first.wrapping_sub(1),
             is_open: false,
             next_message: 0,
-            writes: VecDeque::new(),
+            answer: None,
             lost: 0,
         };
         let answer = session.ask(OPEN, 0, 0, Vec::new())?;
@@ -205,6 +213,9 @@ impl<L: Link> Session<L> {
         for (address, piece) in addresses(address).zip(words.chunks_mut(MOST_WORDS)) {
             let answer = self.ask(READ, address, piece.len(), Vec::new())?;
             self.check(address, &answer)?;
+            if answer.words().count() < piece.len() {
+                return Err(Error::Short(self.board));
+            }
             for (word, read) in piece.iter_mut().zip(answer.words()) {
                 *word = read;
             }
@@ -225,7 +236,7 @@ impl<L: Link> Session<L> {
         Ok(())
     }
 
-    /// Waits for host writes, for as long as the limit says, and acknowledges them.
+    /// Waits for host writes and reads, for as long as the limit says.
     ///
     /// # Errors
     /// If the interface fails.
@@ -239,12 +250,7 @@ impl<L: Link> Session<L> {
         }
     }
 
-    /// Takes the next host write, in the order in which the board sent them.
-    pub fn take_write(&mut self) -> Option<HostWrite> {
-        self.writes.pop_front()
-    }
-
-    /// Takes the number of host writes that were lost since the last call, because the host was silent for too long.
+    /// Takes the number of host writes and reads that were lost since the last call, because the host was silent for too long.
     pub fn take_lost(&mut self) -> u32 {
         std::mem::take(&mut self.lost)
     }
@@ -298,7 +304,8 @@ impl<L: Link> Session<L> {
         let Some(frame) = frame else {
             return Ok(None);
         };
-        if frame.kind != MESSAGE | FROM_BOARD {
+        let is_read = frame.kind == HOST_READ | FROM_BOARD;
+        if !is_read && frame.kind != MESSAGE | FROM_BOARD {
             return Ok(Some(frame));
         }
         // One that comes before the answer to the first request is sent again.
@@ -307,17 +314,42 @@ impl<L: Link> Session<L> {
         }
         let ahead = frame.number.wrapping_sub(self.next_message);
         let is_new = ahead < 1 << 31;
-        if let (true, Some(bytes)) = (is_new, frame.data.get(..frame.count.into())) {
+        if is_new {
             self.lost += ahead;
             self.next_message = frame.number.wrapping_add(1);
-            self.writes.push_back(HostWrite {
-                address: frame.address,
-                bytes: bytes.to_vec(),
-            });
+        }
+        if is_read {
+            self.answer_read(&frame, is_new)?;
+            return Ok(None);
+        }
+        if let (true, Some(bytes)) = (is_new, frame.data.get(..frame.count.into())) {
+            self.memory.write(frame.address, bytes);
         }
         let acknowledgement = request(own, self.board, MESSAGE, self.key, frame.number);
         self.link.send(&acknowledgement.encode())?;
         Ok(None)
+    }
+
+    /// Answers a host read. One that was answered before gets the same answer.
+    fn answer_read(&mut self, read: &Frame, is_new: bool) -> io::Result<()> {
+        if is_new {
+            let mut data = vec![0; usize::from(read.count).min(MOST_BYTES)];
+            if !self.memory.read(read.address, &mut data) {
+                data.clear();
+            }
+            let count = data.len() as u16;
+            data.resize(data.len().next_multiple_of(8), 0);
+            let answer = Frame {
+                count,
+                data,
+                ..request(self.link.address(), self.board, HOST_READ, self.key, read.number)
+            };
+            self.answer = Some((read.number, answer.encode()));
+        }
+        match &self.answer {
+            Some((number, answer)) if *number == read.number => self.link.send(answer),
+            _ => Ok(()),
+        }
     }
 }
 

@@ -144,6 +144,17 @@ fn until(what: &str, mut is_done: impl FnMut() -> bool) {
     }
 }
 
+/// Host memory as handlers read it.
+fn host_read(model: &Model, address: u32, bytes: usize) -> Option<Vec<u8>> {
+    model.board().host_read(address, bytes as u16);
+    let mut read = None;
+    until("a host read", || {
+        read = model.board().take_read();
+        read.is_some()
+    });
+    read.flatten()
+}
+
 /// Opens a context, runs it and closes it over a cable.
 fn context(loses: u32) {
     let model = Model::new();
@@ -183,6 +194,17 @@ fn context(loses: u32) {
     ok(memory.read(0, &mut read));
     assert!(read[..7].iter().chain(&read[3007..]).all(|byte| *byte == 0));
     assert!(read[7..3007] == written);
+    // And they read.
+    for (at, bytes) in [(7, 3000), (0x1fff, 1)] {
+        let mut wanted = vec![0; bytes];
+        ok(memory.read(at, &mut wanted));
+        for (piece, from) in wanted.chunks(1000).zip((at..).step_by(1000)) {
+            assert_eq!(host_read(&model, 0x1000_0000 + from, piece.len()).as_deref(), Some(piece));
+        }
+    }
+    for (address, bytes) in [(0x1000_1fff, 2), (0x2000_0000, 8), (0, 8)] {
+        assert_eq!(host_read(&model, address, bytes), None, "{address:#x}");
+    }
     // Some that are not within it change nothing.
     model.board().host_write(0x1000_1ffc, &[1; 8]);
     model.board().host_write(0x2000_0000, &[1; 8]);
@@ -240,7 +262,7 @@ fn lost_host_writes_are_told_once() {
     }
     until("the next one", || model.board().waiting() == 0);
     let error = device.wait(LOOK).expect_err("one is lost").to_string();
-    assert!(error.contains("1 host writes of handlers are lost"), "{error}");
+    assert!(error.contains("1 host writes or reads of handlers are lost"), "{error}");
     ok(device.wait(LOOK));
 }
 

@@ -6,7 +6,7 @@ use bench::{Bench, HOST, KEY, MAC, frame, host_frame};
 use rand::seq::IndexedRandom as _;
 use spinneret_ether::{Frame, Mac};
 use spinneret_regmap::ether::{
-    CLOSE, DISCOVER, DONE, FROM_BOARD, HEADER_BYTES, IN_USE, MESSAGE, MOST_BYTES, MOST_WORDS, NO_SESSION,
+    CLOSE, DISCOVER, DONE, FROM_BOARD, HEADER_BYTES, HOST_READ, IN_USE, MESSAGE, MOST_BYTES, MOST_WORDS, NO_SESSION,
     OPEN, READ, VERSION, VERSION_AT, WRITE,
 };
 use spinneret_sim::prelude::*;
@@ -35,7 +35,7 @@ fn answers_as_the_model_whatever_comes() {
                     2 => request.key ^= 1 << rng.random_range(0..64),
                     3 => request.target = Mac([2, 0, 0, 0, 0, 77]),
                     4 => request.source = Mac([3, 0, 0, 0, 0, 1]),
-                    5 => request.kind = rng.random_range(7..0x80),
+                    5 => request.kind = rng.random_range(HOST_READ..0x80),
                     6 => request.count = *[0, 257, 0xffff].choose(&mut rng).expect("some"),
                     7 => request.address |= rng.random_range(1..4),
                     8 => request = host_frame(DISCOVER, rng.random()),
@@ -211,6 +211,115 @@ fn host_writes_become_messages_until_they_are_acknowledged() {
     });
 }
 
+/// The answer to a host read.
+fn read_answer(number: u32, bytes: &[u8]) -> Frame {
+    let mut answer = host_frame(HOST_READ, number);
+    answer.count = bytes.len() as u16;
+    answer.data = bytes.to_vec();
+    answer.data.resize(bytes.len().next_multiple_of(8).max(20), 0xee);
+    answer
+}
+
+#[test]
+fn host_reads_are_answered_by_the_owner() {
+    run_test(0x000a_c0e7, |run| {
+        let mut rng = run.rng("reads");
+        for pause in PAUSES {
+            let mut bench = Bench::new(run, pause);
+            bench.ask(&host_frame(OPEN, 5));
+            for number in 0..40 {
+                let length = *[1, 4, 7, 8, 9, 64, MOST_BYTES - 1, MOST_BYTES]
+                    .choose(&mut rng)
+                    .expect("some");
+                let bytes: Vec<u8> = (0..length).map(|_| rng.random()).collect();
+                let address = rng.random();
+                bench.host_read(address, length);
+                // Some answers are lost, and it is sent again.
+                for _ in 0..rng.random_range(1..3) {
+                    let message = frame(&bench.next_frame());
+                    assert_eq!((message.kind, message.number), (HOST_READ | FROM_BOARD, number));
+                    assert_eq!((message.target, message.source), (HOST, MAC));
+                    assert_eq!((message.address, message.key >> 32), (address, 5));
+                    assert_eq!((usize::from(message.count), message.data.len()), (length, 24));
+                }
+                // These are no answers: another number, an acknowledgement, too few bytes, another board's, too many bytes.
+                let wrong: Vec<u8> = bytes.iter().map(|byte| !byte).collect();
+                bench.send(&read_answer(number + 1, &wrong).encode());
+                bench.send(&host_frame(MESSAGE, number).encode());
+                let mut short = read_answer(number, &wrong).encode();
+                short.truncate(HEADER_BYTES + (length - 1) / 4 * 4);
+                bench.send(&short);
+                let mut other = read_answer(number, &wrong);
+                other.target = Mac([2, 0, 0, 0, 0, 77]);
+                bench.send(&other.encode());
+                bench.send(&read_answer(number, &[wrong, vec![1]].concat()).encode());
+                bench.run_until_quiet();
+                assert!(bench.given.is_empty());
+                // It may be answered twice, and have no bytes.
+                let expected = if rng.random_range(0..4) == 0 { vec![0; length] } else { bytes };
+                let is_there = expected.iter().any(|byte| *byte != 0);
+                let answer = read_answer(number, if is_there { &expected } else { &[] }).encode();
+                bench.send(&answer);
+                bench.send(&answer);
+                bench.run_until_quiet();
+                assert_eq!(bench.given.len(), length.next_multiple_of(8));
+                assert!(bench.given[..length] == expected, "{length} bytes");
+                bench.given.clear();
+                bench.take_frames();
+            }
+            bench.run(5000);
+            assert!(bench.take_frames().is_empty(), "nothing is sent any more");
+            bench.forget();
+            bench.finish();
+        }
+    });
+}
+
+#[test]
+fn host_data_take_three_clocks_a_beat() {
+    run_test(0x000b_c0e7, |run| {
+        let mut bench = Bench::new(run, 0.0);
+        bench.ask(&host_frame(OPEN, 5));
+        bench.host_read(1, MOST_BYTES);
+        bench.next_frame();
+        bench.send(&read_answer(0, &[7; MOST_BYTES]).encode());
+        bench.run_until_quiet();
+        assert!(bench.given_at.windows(2).all(|pair| pair[1] - pair[0] == 3));
+        assert_eq!(bench.given_at.len(), MOST_BYTES / 8);
+        bench.given.clear();
+        bench.forget();
+        bench.finish();
+    });
+}
+
+#[test]
+fn host_reads_and_writes_take_turns() {
+    run_test(0x000c_c0e7, |run| {
+        let mut bench = Bench::new(run, 0.0);
+        bench.ask(&host_frame(OPEN, 5));
+        for number in 0..5 {
+            bench.host_write(number, &[number as u8; 30]);
+            bench.host_read(number, 12);
+        }
+        for number in 0..10 {
+            let message = frame(&bench.next_frame());
+            assert_eq!((message.number, message.address), (number, number / 2));
+            let kind = [MESSAGE, HOST_READ][number as usize % 2];
+            assert_eq!(message.kind, kind | FROM_BOARD);
+            let answer = match kind {
+                MESSAGE => host_frame(MESSAGE, number),
+                _ => read_answer(number, &[number as u8; 12]),
+            };
+            bench.send(&answer.encode());
+        }
+        bench.run_until_quiet();
+        assert_eq!(bench.given.len(), 80);
+        bench.given.clear();
+        bench.forget();
+        bench.finish();
+    });
+}
+
 #[test]
 fn a_host_that_disappears_holds_nothing() {
     run_test(0x0007_c0e7, |run| {
@@ -247,6 +356,14 @@ fn a_host_that_disappears_holds_nothing() {
         bench.send(&host_frame(MESSAGE, 6).encode());
         bench.run_until_quiet();
         assert_eq!(bench.counter(7), 5);
+        // Host reads give zeros.
+        bench.host_read(8, 12);
+        assert_eq!(frame(&bench.next_frame()).number, 7);
+        bench.ask_alone(&host_frame(CLOSE, 7));
+        bench.host_read(9, 1);
+        bench.run_until_quiet();
+        assert_eq!((bench.counter(7), &bench.given[..]), (7, &[0; 24][..]));
+        bench.given.clear();
         bench.forget();
         bench.finish();
     });

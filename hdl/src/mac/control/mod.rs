@@ -9,6 +9,7 @@
 //!          memory, 2 KiB ======> ControlSender ==> m
 //!             ^^                     ^ message
 //!  w ==> MessageKeeper --------------+
+//!  host_read, host_data
 //! ```
 //!
 //! Beats are those of [`BeatFields`](super::BeatFields). Frames have no FCS. The first byte of an Ethernet address is in the highest bits.
@@ -26,7 +27,8 @@
 //! - **Backpressure:** control frames never wait. A request that comes while one is executed or answered is dropped as busy; acknowledgements
 //!   are not. `m` may stall at any time.
 //! - **Counters:** `select` n reads counter n in `value` 2 clocks later; each wraps. One for each control frame: `0` answered for the first time, `1`
-//!   answered again, `2` malformed, `3` for others, `4` refused, `5` busy, `6` acknowledgement. `7` host writes that were lost.
+//!   answered again, `2` malformed, `3` for others, `4` refused, `5` busy, `6` acknowledgement or answer to a host read. `7` host
+//!   writes and reads that were lost.
 //! - **Reset:** no session, and the counters are 0. Frames inside are lost.
 
 mod demux;
@@ -36,13 +38,13 @@ mod sender;
 
 pub(crate) use demux::ENTRY as DEMUX;
 pub use demux::EtherTypeDemux;
-pub use messages::{MessageIn, MessageKeeper, MessageOut};
+pub use messages::{HostReadIn, HostReadOut, MessageIn, MessageKeeper, MessageOut};
 pub use reader::{ControlReader, HeardIn, HeardOut, SessionIn, SessionOut};
 pub use sender::{ControlSender, ReplyIn, ReplyOut};
 
 use super::{BEAT, BEAT_BYTES, BYTE};
 use crate::entry::{Entry, ParameterError, Parameters as _, Variant};
-use crate::stream::{FrameIn, FrameOut};
+use crate::stream::{FrameIn, FrameOut, StreamOut};
 use crate::{COUNTER_WIDTH, EventCounters};
 use sender::INFO_PLACE;
 use spinneret_regmap::ether;
@@ -127,7 +129,7 @@ enum State {
     Send,
 }
 
-/// Executes requests of a host that come over Ethernet, and sends host writes to it.
+/// Executes requests of a host that come over Ethernet, and sends host writes and reads to it.
 #[module(shape: ControlShape, error = ParameterError, _ = shape.checked()?)]
 pub struct ControlEndpoint {
     /// Frames that port 0 has received.
@@ -148,6 +150,10 @@ pub struct ControlEndpoint {
     pub w: FrameIn<{ BEAT }>,
     /// Address of the first byte, with the first beat.
     pub w_address: Wire<In, { ADDRESS }>,
+    /// Host reads.
+    pub host_read: HostReadIn,
+    /// Their bytes.
+    pub host_data: StreamOut<{ 2 * WORD }>,
     /// Number of a counter.
     pub select: Wire<In, { SELECT }>,
     /// That counter.
@@ -156,7 +162,7 @@ pub struct ControlEndpoint {
     reader: ControlReader,
     keeper: MessageKeeper<{ shape }>,
     sender: ControlSender,
-    /// Words of a request or an answer, then those of a message.
+    /// Words of a request or an answer, then the bytes of a message.
     memory: Ram<{ RamStyle::Block }, { 2 * DATA_BEATS }, { 2 * WORD }>,
     counters: EventCounters<{ COUNTERS }>,
     #[new(Reg::reset_to(State::Idle))]
@@ -192,19 +198,22 @@ fn update() {
     reader.session.next = next;
     reader.session.message = keeper.m.number;
     reader.session.moves = keeper.moves;
+    reader.session.reads = keeper.reads;
+    reader.session.bytes = keeper.m.bytes;
     let heard = reader.heard;
     reader.is_open = state == State::Idle && !heard.valid;
 
     /// The class of the frame.
     let kind = |kind: u8| heard.kind == kind;
-    let (discovers, opens, closes, reads, writes, acknowledges) = (
+    let (discovers, opens, closes, reads, writes, answers_read) = (
         kind(ether::DISCOVER),
         kind(ether::OPEN),
         kind(ether::CLOSE),
         kind(ether::READ),
         kind(ether::WRITE),
-        kind(ether::MESSAGE),
+        kind(ether::HOST_READ),
     );
+    let acknowledges = answers_read || kind(ether::MESSAGE);
     let is_known = discovers || opens || closes || reads || writes || acknowledges;
     let has_range = heard.count != 0 && heard.count <= ether::MOST_WORDS && heard.address.slice(0, 2) == 0;
     let is_range_wrong = heard.is_open && (reads || writes) && !has_range;
@@ -357,6 +366,7 @@ fn update() {
     sender.message = keeper.m.number;
     sender.message_address = keeper.m.address;
     sender.message_bytes = keeper.m.bytes;
+    sender.message_reads = keeper.reads;
     info_place = sender.info_place;
     sender.info = info;
     m = sender.m;
@@ -368,20 +378,29 @@ fn update() {
     keeper.can_write = !reader.write && !is_kept;
     keeper.has_owner = has_owner;
     keeper.heard = executes || repeats;
-    keeper.acknowledged = is_acknowledgement && heard.is_message;
+    keeper.acknowledged = is_acknowledgement && heard.is_message && answers_read == keeper.reads;
+    keeper.has_bytes = heard.has_bytes;
+    keeper.host_read = host_read;
+    host_data = keeper.host_data;
     keeper.m.starts = sends_message;
     keeper.m.ended = sender.is_idle && sender.is_message;
 
-    memory.read_enable = fetches || sender.read;
+    /// The engine's and the sender's words stay at the output until they are used.
+    keeper.can_read = state == State::Idle && sender.is_idle;
+    let keeper_reads = keeper.read && keeper.can_read;
+    memory.read_enable = fetches || sender.read || keeper_reads;
     memory.read_addr = if fetches {
         cat!(false, pair)
+    } else if keeper_reads {
+        cat!(true, keeper.read_place)
     } else {
         cat!(sender.is_message, sender.read_place)
     };
     sender.data = memory.read_data;
+    keeper.data = memory.read_data;
     memory.write_enable = reader.write || is_kept || keeper.write;
     memory.write_addr = if reader.write {
-        cat!(false, reader.write_place)
+        cat!(reader.write_message, reader.write_place)
     } else if is_kept {
         cat!(false, pair)
     } else {

@@ -3,7 +3,8 @@
 use super::{ADDRESS, COUNT, KEY, MAC, NUMBER, PLACE};
 use crate::mac::{BEAT, BYTE, BeatFields};
 use crate::stream::FrameIn;
-use spinneret_regmap::ether::{MOST_WORDS, VERSION, WRITE};
+use super::messages::BYTES;
+use spinneret_regmap::ether::{HOST_READ, MOST_WORDS, VERSION, WRITE};
 use spinneret_verilog::prelude::*;
 
 /// Beats of the header.
@@ -26,6 +27,10 @@ pub struct SessionOut {
     pub message: Wire<Out, { NUMBER }>,
     /// The message's number changes.
     pub moves: Wire<Out, bool>,
+    /// The message is a host read.
+    pub reads: Wire<Out, bool>,
+    /// Its bytes.
+    pub bytes: Wire<Out, { BYTES }>,
 }
 
 /// A frame that has ended.
@@ -35,7 +40,7 @@ pub struct HeardOut {
     pub valid: Wire<Out, bool>,
     /// It began while requests could be executed.
     pub is_open: Wire<Out, bool>,
-    /// It has the header, and all words of a write.
+    /// It has the header, and all words of a write, or all or no bytes of a host read.
     pub is_whole: Wire<Out, bool>,
     /// It has the version of the protocol.
     pub is_version: Wire<Out, bool>,
@@ -55,6 +60,8 @@ pub struct HeardOut {
     pub is_repeat: Wire<Out, bool>,
     /// It has the number of the message.
     pub is_message: Wire<Out, bool>,
+    /// It has as many bytes as the host read.
+    pub has_bytes: Wire<Out, bool>,
     /// Its kind.
     pub kind: Wire<Out, { BYTE }>,
     /// Its sender, as all below only of a frame that is open.
@@ -75,7 +82,7 @@ pub struct HeardOut {
 /// - **Backpressure:** none, `s_ready` is always high.
 /// - **Header:** `heard` is valid in the clock after the last beat. Flags are those of each frame. Source, key, number, address and count are
 ///   those of the last frame whose first beat came while `is_open` was high.
-/// - **Words:** those of a write that can be executed go to `write`, two in a clock, as they are in the frame.
+/// - **Words:** those of a write that can be executed, and the bytes of a host read, go to `write`, 8 bytes in a clock, as they are in the frame.
 #[module]
 pub struct ControlReader {
     /// Control frames.
@@ -88,8 +95,10 @@ pub struct ControlReader {
     pub session: SessionIn,
     /// Frames that have ended.
     pub heard: HeardOut,
-    /// Two words of a write.
+    /// Two words of a write, or 8 bytes of a host read.
     pub write: Wire<Out, bool>,
+    /// They are of a host read.
+    pub write_message: Wire<Out, bool>,
     /// Their place.
     pub write_place: Wire<Out, { PLACE }>,
     beat: Reg<{ BEAT_NUMBER }, Reset>,
@@ -106,6 +115,8 @@ pub struct ControlReader {
     is_next: Reg<bool>,
     is_repeat: Reg<bool>,
     is_message: Reg<bool>,
+    has_bytes: Reg<bool>,
+    is_empty: Reg<bool>,
     kind: Reg<{ BYTE }>,
     source: Reg<{ MAC }>,
     key: Reg<{ KEY }>,
@@ -128,7 +139,11 @@ fn update() {
     s.ready = true;
 
     let is_data = beat == HEADER;
-    write = s.valid && is_data && opened && kind == WRITE && has_key && is_next && data_beats < DATA_BEATS;
+    let is_host_read = kind == HOST_READ;
+    let executes = opened && kind == WRITE && is_next;
+    let answers = is_host_read && is_message && is_mine && session.reads;
+    write = s.valid && is_data && has_key && (executes || answers) && data_beats < DATA_BEATS;
+    write_message = is_host_read;
     write_place = data_beats.slice(0, PLACE);
     if s.valid {
         if s.last {
@@ -156,6 +171,11 @@ fn update() {
             is_next = high == session.next;
             is_repeat = high + 1 == session.next;
             is_message = high == session.message;
+        }
+        if beat == 4 {
+            let bytes = high.slice(COUNT, COUNT);
+            has_bytes = session.reads && bytes == session.bytes.resize(COUNT);
+            is_empty = bytes == 0;
         }
         if takes {
             if beat == 0 {
@@ -194,7 +214,10 @@ fn update() {
 
     heard.valid = reg_reset(s.valid && s.last, false);
     heard.is_open = opened;
-    heard.is_whole = is_whole && (kind != WRITE || !opened || words.resize(COUNT) >= count);
+    let has_words = kind != WRITE || !opened || words.resize(COUNT) >= count;
+    let has_data = has_bytes && cat!(words, lit(0, 2)) >= session.bytes;
+    heard.is_whole = is_whole && has_words && (!is_host_read || is_empty || has_data);
+    heard.has_bytes = has_bytes;
     heard.is_version = is_version;
     heard.is_mine = is_mine;
     heard.is_broadcast = is_broadcast;

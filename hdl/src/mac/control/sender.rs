@@ -70,6 +70,8 @@ pub struct ControlSender {
     pub message_address: Wire<In, { ADDRESS }>,
     /// Bytes of the message.
     pub message_bytes: Wire<In, { BYTES }>,
+    /// The message is a host read, without data.
+    pub message_reads: Wire<In, bool>,
     /// Beat of the board's data.
     pub info_place: Wire<Out, { INFO_PLACE }>,
     /// That beat, its first byte in the lowest bits.
@@ -100,7 +102,9 @@ fn update() {
     };
     let no_beats = constant(lit(0, BEAT_NUMBER));
     let words = reply.words.resize(PLACE + 3);
-    let beats = if sends_message {
+    let beats = if sends_message && message_reads {
+        no_beats
+    } else if sends_message {
         in_beats(message_bytes.resize(BYTES + 1), 3)
     } else if reply.has_info {
         constant(lit(INFO_BEATS as u64, BEAT_NUMBER))
@@ -115,7 +119,7 @@ fn update() {
 
     let target = if sends_message { owner } else { reply.target };
     let kind = if sends_message {
-        constant(lit(ether::MESSAGE.into(), KIND))
+        cat!(lit(u64::from(ether::MESSAGE) >> 1, KIND - 1), message_reads)
     } else {
         reply.kind
     };

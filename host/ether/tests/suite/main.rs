@@ -3,7 +3,7 @@
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 use spinneret_ether::board::{Board, Memory};
-use spinneret_ether::{Error, Found, Frame, Info, Link, Mac, Session, discover};
+use spinneret_ether::{Error, Found, Frame, HostMemory, Info, Link, Mac, Session, discover};
 use spinneret_regmap::ether::{DISCOVER, MOST_WORDS, OPEN, REGISTERS, VERSION, VERSION_AT};
 use std::cell::RefCell;
 use std::collections::{HashMap, VecDeque};
@@ -39,7 +39,33 @@ impl Memory for Words {
     }
 }
 
+/// Host writes as they came; a read finds bytes made of its address, below 2 KiB.
+#[derive(Debug, Default)]
+struct Host {
+    writes: Vec<(u32, Vec<u8>)>,
+    reads: u32,
+}
+
+impl HostMemory for Host {
+    fn write(&mut self, address: u32, bytes: &[u8]) {
+        self.writes.push((address, bytes.to_vec()));
+    }
+
+    fn read(&mut self, address: u32, bytes: &mut [u8]) -> bool {
+        self.reads += 1;
+        for (byte, at) in bytes.iter_mut().zip(address..) {
+            *byte = at as u8 ^ 0x35;
+        }
+        address < 0x800
+    }
+}
+
 type Shared = Rc<RefCell<Board<Words>>>;
+type Owner = Session<Wire, Host>;
+
+fn open(wire: Wire, board: Mac, key: u64) -> Result<Owner, Error> {
+    Session::open(wire, board, key, Host::default())
+}
 
 fn board() -> Shared {
     let info = Info {
@@ -141,13 +167,13 @@ impl Link for Wire {
     }
 }
 
-/// Random accesses and host writes; each is executed once, in order.
+/// Random accesses, host writes and host reads; each is executed once, in order.
 fn accesses(bad: f64, rounds: u32) {
     let board = board();
-    let mut session = Session::open(Wire::new(&board, 1, bad), BOARD, KEY).expect("it opens");
+    let mut session = open(Wire::new(&board, 1, bad), BOARD, KEY).expect("it opens");
     let mut rng = ChaCha8Rng::seed_from_u64(1);
     let mut expected = vec![0; 0x4000];
-    let (mut reads, mut writes, mut host_writes) = (0, 0, Vec::new());
+    let (mut reads, mut writes, mut host_writes, mut host_reads) = (0, 0, Vec::new(), Vec::new());
     for round in 0..rounds {
         let words = rng.random_range(1..600);
         let first = rng.random_range(0..0x4000 - words);
@@ -169,6 +195,10 @@ fn accesses(bad: f64, rounds: u32) {
         let bytes: Vec<u8> = (0..rng.random_range(1..=1024)).map(|_| rng.random()).collect();
         board.borrow_mut().host_write(round, &bytes);
         host_writes.push((round, bytes));
+        let (from, bytes) = (rng.random_range(0..0x1000), rng.random_range(1..=1024));
+        board.borrow_mut().host_read(from, bytes);
+        let found = (from..from + u32::from(bytes)).map(|at| at as u8 ^ 0x35);
+        host_reads.push((from < 0x800).then(|| found.collect::<Vec<u8>>()));
     }
     assert_eq!(
         board.borrow().memory.writes,
@@ -178,9 +208,10 @@ fn accesses(bad: f64, rounds: u32) {
     while board.borrow().message().is_some() {
         session.listen(Duration::ZERO).expect("the wire works");
     }
-    let received = std::iter::from_fn(|| session.take_write());
-    let received: Vec<_> = received.map(|write| (write.address, write.bytes)).collect();
-    assert!(received == host_writes, "host writes come once and in order");
+    assert!(session.memory.writes == host_writes, "host writes come once and in order");
+    assert_eq!(session.memory.reads, rounds, "each host read is executed once");
+    let received: Vec<_> = std::iter::from_fn(|| board.borrow_mut().take_read()).collect();
+    assert!(received == host_reads, "host reads are answered in order");
     assert_eq!(session.take_lost(), 0);
     session.close().expect("it closes");
     let counters = board.borrow().counters;
@@ -188,7 +219,7 @@ fn accesses(bad: f64, rounds: u32) {
 }
 
 #[test]
-fn accesses_and_host_writes_arrive_once() {
+fn accesses_host_writes_and_host_reads_arrive_once() {
     accesses(0.0, 200);
 }
 
@@ -247,23 +278,23 @@ fn a_discovery_of_another_version_is_answered_and_nothing_else() {
 #[test]
 fn another_key_is_kept_out_until_the_owner_closes() {
     let board = board();
-    let mut owner = Session::open(Wire::new(&board, 1, 0.0), BOARD, KEY).expect("it opens");
-    let refused = Session::open(Wire::new(&board, 2, 0.0), BOARD, KEY + 1).expect_err("another key");
+    let mut owner = open(Wire::new(&board, 1, 0.0), BOARD, KEY).expect("it opens");
+    let refused = open(Wire::new(&board, 2, 0.0), BOARD, KEY + 1).expect_err("another key");
     assert_eq!(
         refused.to_string(),
         "another host has the key of the board 02:00:00:00:00:01: close it there, or switch the board off and on"
     );
     owner.write(0, &[1]).expect("the owner is not disturbed");
     owner.close().expect("it closes");
-    Session::open(Wire::new(&board, 2, 0.0), BOARD, KEY + 1).expect("it is free");
+    open(Wire::new(&board, 2, 0.0), BOARD, KEY + 1).expect("it is free");
     assert!(matches!(owner.write(0, &[1]), Err(Error::InUse(BOARD))));
 }
 
 #[test]
 fn a_second_session_of_the_same_host_ends_the_first_one() {
     let board = board();
-    let mut first = Session::open(Wire::new(&board, 1, 0.0), BOARD, KEY).expect("it opens");
-    let mut second = Session::open(Wire::new(&board, 1, 0.0), BOARD, KEY).expect("it opens");
+    let mut first = open(Wire::new(&board, 1, 0.0), BOARD, KEY).expect("it opens");
+    let mut second = open(Wire::new(&board, 1, 0.0), BOARD, KEY).expect("it opens");
     let mut word = [0];
     assert!(matches!(first.read(0, &mut word), Err(Error::NoSession(BOARD))));
     second.read(0, &mut word).expect("this one has the board");
@@ -272,12 +303,12 @@ fn a_second_session_of_the_same_host_ends_the_first_one() {
 #[test]
 fn errors_name_the_address_and_silence_ends() {
     let board = board();
-    let mut session = Session::open(Wire::new(&board, 1, 0.0), BOARD, KEY).expect("it opens");
+    let mut session = open(Wire::new(&board, 1, 0.0), BOARD, KEY).expect("it opens");
     let mut words = [0; 300];
     let error = session.read(0xfc00, &mut words).expect_err("memory ends");
     assert!(matches!(error, Error::Refused { address: 0x1_0000 }), "{error}");
     let other = Mac([2, 0, 0, 0, 0, 9]);
-    let error = Session::open(Wire::new(&board, 1, 0.0), other, KEY).expect_err("there is none");
+    let error = open(Wire::new(&board, 1, 0.0), other, KEY).expect_err("there is none");
     assert_eq!(
         error.to_string(),
         "the board 02:00:00:00:00:09 does not answer: check its power, and the cable to its port 0"
@@ -287,21 +318,22 @@ fn errors_name_the_address_and_silence_ends() {
 #[test]
 fn lost_host_writes_are_counted() {
     let board = board();
-    let mut session = Session::open(Wire::new(&board, 1, 0.0), BOARD, KEY).expect("it opens");
+    let mut session = open(Wire::new(&board, 1, 0.0), BOARD, KEY).expect("it opens");
     for address in 0..5 {
         board.borrow_mut().host_write(address, &[1]);
     }
     board.borrow_mut().give_up();
     board.borrow_mut().give_up();
     session.listen(Duration::ZERO).expect("the wire works");
-    assert_eq!(session.take_write().map(|write| write.address), Some(2));
+    let addresses: Vec<_> = session.memory.writes.iter().map(|(address, _)| *address).collect();
+    assert_eq!(addresses, [2, 3, 4]);
     assert_eq!(session.take_lost(), 2);
 }
 
 #[test]
 fn garbage_is_counted_and_harms_nothing() {
     let board = board();
-    let mut session = Session::open(Wire::new(&board, 1, 0.0), BOARD, KEY).expect("it opens");
+    let mut session = open(Wire::new(&board, 1, 0.0), BOARD, KEY).expect("it opens");
     let mut rng = ChaCha8Rng::seed_from_u64(3);
     let before = board.borrow().counters;
     for _ in 0..2000 {

@@ -2,11 +2,11 @@
 //!
 //! ```text
 //! Ethernet ── requests ──► Session ── FrameSocket ──► board: registers, L2 memory of the cluster
-//!    │                        │ host writes
+//!    │                        │ host writes and reads
 //!    └ host memory ◄──────────┴── a thread, and each call
 //! ```
 //!
-//! The protocol is in `docs/boards/control.md`. Handlers write host memory, and cannot read it.
+//! The protocol is in `docs/boards/control.md`.
 
 mod error;
 mod socket;
@@ -17,7 +17,7 @@ pub use spinneret_ether::{Found, Info, Mac};
 
 use super::areas::Areas;
 use super::{Area, Device, DeviceError, Mapping, SharedMemory, has_feature, hold_cluster, slower};
-use spinneret_ether::{Error, HostWrite, Session, discover};
+use spinneret_ether::{Error, HostMemory, Session, discover};
 use spinneret_regmap::ether::REGISTERS;
 use spinneret_regmap::{CONTEXTS, caps, find};
 use std::io;
@@ -37,7 +37,7 @@ const LOOK: Duration = Duration::from_millis(100);
 /// Upper bytes of the key; the host's address follows.
 const KEY: u64 = u64::from_be_bytes(*b"sp\0\0\0\0\0\0");
 
-/// A board. Dropping it resets the cluster if handlers may still write host memory, and ends the session.
+/// A board. Dropping it resets the cluster if handlers may still use host memory, and ends the session.
 #[derive(Debug)]
 pub struct Ethernet {
     shared: Arc<Mutex<Shared>>,
@@ -51,14 +51,37 @@ pub struct Ethernet {
     _only: Option<UnixDatagram>,
 }
 
-/// Contents of calls and of the thread that hears host writes.
+type Shared = Session<FrameSocket, Mapped>;
+
+/// Host memory of each context, mapped once more.
 #[derive(Debug)]
-struct Shared {
-    session: Session<FrameSocket>,
-    /// Host memory of each context, mapped once more.
-    areas: [Option<Mapping>; CONTEXTS as usize],
-    /// Host writes that the board has given up.
-    lost: u32,
+struct Mapped([Option<Mapping>; CONTEXTS as usize]);
+
+impl Mapped {
+    /// The area that holds so many bytes at an address, and their place in it. The board confines handlers to the memory of
+    /// contexts; an access that comes after its memory was freed finds none.
+    fn find(&self, address: u32, bytes: usize) -> Option<(&Mapping, usize)> {
+        let context = (address / AREA_SPACING).checked_sub(1)?;
+        let area = self.0.get(context as usize)?.as_ref()?;
+        let offset = (address % AREA_SPACING) as usize;
+        (offset + bytes <= area.len()).then_some((area, offset))
+    }
+}
+
+impl HostMemory for Mapped {
+    fn write(&mut self, address: u32, bytes: &[u8]) {
+        if let Some((area, offset)) = self.find(address, bytes.len()) {
+            area.write(offset, bytes);
+        }
+    }
+
+    fn read(&mut self, address: u32, bytes: &mut [u8]) -> bool {
+        let found = self.find(address, bytes.len());
+        found.is_some_and(|(area, offset)| {
+            area.read(offset, bytes);
+            true
+        })
+    }
 }
 
 /// Finds the boards at an interface.
@@ -129,16 +152,13 @@ impl Ethernet {
         let hears = link.as_fd().try_clone_to_owned().map_err(failed)?;
         let Mac([a, b, c, d, e, f]) = spinneret_ether::Link::address(&link);
         let key = KEY | u64::from_be_bytes([0, 0, a, b, c, d, e, f]);
-        let mut session = Session::open(link, info.mac, key)?;
+        let memory = Mapped([const { None }; CONTEXTS as usize]);
+        let mut session = Session::open(link, info.mac, key, memory)?;
         let mut features = [0];
         session.read(REGISTERS + caps::FEATURES.offset, &mut features)?;
-        let shared = Arc::new(Mutex::new(Shared {
-            session,
-            areas: [const { None }; CONTEXTS as usize],
-            lost: 0,
-        }));
+        let shared = Arc::new(Mutex::new(session));
         let weak = Arc::downgrade(&shared);
-        let thread = std::thread::Builder::new().name("host writes".to_owned());
+        let thread = std::thread::Builder::new().name("host memory".to_owned());
         thread.spawn(move || hear(&hears, &weak)).map_err(failed)?;
         Ok(Self {
             shared,
@@ -151,34 +171,12 @@ impl Ethernet {
         })
     }
 
-    /// Makes requests, and places the host writes that have come meanwhile.
-    fn ask<T>(
-        &self,
-        ask: impl FnOnce(&mut Session<FrameSocket>) -> Result<T, Error>,
-    ) -> Result<T, DeviceError> {
-        let mut shared = lock(&self.shared);
-        let answer = ask(&mut shared.session);
-        shared.place();
-        answer.map_err(|error| match error {
+    /// Makes requests.
+    fn ask<T>(&self, ask: impl FnOnce(&mut Shared) -> Result<T, Error>) -> Result<T, DeviceError> {
+        ask(&mut lock(&self.shared)).map_err(|error| match error {
             Error::Refused { .. } => DeviceError::Refused(error.to_string()),
             error => DeviceError::Gone(error.to_string()),
         })
-    }
-}
-
-impl Shared {
-    /// Applies host writes. The board confines those of handlers to the memory of contexts; one that comes after its memory
-    /// was freed is dropped.
-    fn place(&mut self) {
-        while let Some(HostWrite { address, bytes }) = self.session.take_write() {
-            let context = (address / AREA_SPACING).checked_sub(1);
-            let area = context.and_then(|context| self.areas.get(context as usize)?.as_ref());
-            let offset = (address % AREA_SPACING) as usize;
-            if let Some(area) = area.filter(|area| offset + bytes.len() <= area.len()) {
-                area.write(offset, &bytes);
-            }
-        }
-        self.lost += self.session.take_lost();
     }
 }
 
@@ -186,16 +184,13 @@ fn lock(shared: &Mutex<Shared>) -> MutexGuard<'_, Shared> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Hears host writes until the board is closed.
+/// Hears host writes and reads until the board is closed.
 fn hear(socket: &OwnedFd, shared: &Weak<Mutex<Shared>>) {
     while FrameSocket::wait(socket, LOOK).is_ok() {
         let Some(shared) = shared.upgrade() else {
             return;
         };
-        let mut shared = lock(&shared);
-        let heard = shared.session.listen(Duration::ZERO);
-        shared.place();
-        drop(shared);
+        let heard = lock(&shared).listen(Duration::ZERO);
         if heard.is_err() {
             // The next call tells why. The interface may come back.
             std::thread::sleep(LOOK);
@@ -252,14 +247,14 @@ impl Device for Ethernet {
                 .file()
                 .map_err(|error| io::Error::other(error.to_string()))?;
             let mapped = SharedMemory::map(file, memory.mapping().len())?;
-            lock(&shared).areas[context as usize] = Some(mapped);
+            lock(&shared).memory.0[context as usize] = Some(mapped);
             Ok(())
         })
     }
 
     fn close_area(&mut self, context: u32) {
         if self.areas.close(context).is_some() {
-            lock(&self.shared).areas[context as usize] = None;
+            lock(&self.shared).memory.0[context as usize] = None;
         }
     }
 
@@ -289,10 +284,10 @@ impl Device for Ethernet {
 
     fn wait(&mut self, time: Duration) -> Result<(), DeviceError> {
         std::thread::sleep(self.wall(time));
-        match std::mem::take(&mut lock(&self.shared).lost) {
+        match lock(&self.shared).take_lost() {
             0 => Ok(()),
             lost => Err(DeviceError::Refused(format!(
-                "{lost} host writes of handlers are lost, because this program was stopped for too long"
+                "{lost} host writes or reads of handlers are lost, because this program was stopped for too long"
             ))),
         }
     }
@@ -304,7 +299,7 @@ impl Drop for Ethernet {
         let is_there = self.areas.is_empty() || hold_cluster(self, Duration::ZERO).is_ok();
         (0..CONTEXTS).for_each(|context| self.close_area(context));
         if is_there {
-            let _ = lock(&self.shared).session.close();
+            let _ = lock(&self.shared).close();
         }
     }
 }

@@ -4,12 +4,12 @@ use super::host::{HostProgram, HostStep, is_matching};
 use crate::device::Simulated;
 use crate::terminal::tell;
 use anyhow::Context as _;
-use spinneret_ether::board::{Board, Memory};
+use spinneret_ether::board::{Board, Heard, Memory};
 use spinneret_ether::{Frame, Info, Link as _, Mac};
 use spinneret_host::device::ether::{EtherError, FrameSocket};
 use spinneret_host::{Device as _, DeviceError};
 use spinneret_regmap::caps;
-use spinneret_regmap::ether::{MESSAGE, MOST_BYTES, MOST_WORDS, REGISTERS};
+use spinneret_regmap::ether::{HOST_READ, MESSAGE, MOST_BYTES, MOST_WORDS, REGISTERS};
 use spinneret_regmap::pspin::{HANDLER_BYTES, PROGRAM_BYTES};
 use spinneret_sim::dma::{HostBus, Refused};
 use std::cell::RefCell;
@@ -21,14 +21,16 @@ use std::time::{Duration, Instant};
 
 /// Name of the board.
 const NAME: &str = "simulated";
-/// How long a host write waits for its acknowledgement, and how often it is sent, as by the hardware.
+/// Context of errors.
+const FAILS: &str = "the network interface fails";
+/// How long a message waits for its acknowledgement, and how often it is sent, as by the hardware.
 const RESEND: Duration = Duration::from_millis(4);
 const TRIES: u32 = 256;
-/// Host writes that wait at most; the NIC stands still meanwhile.
+/// Messages that wait at most; the NIC stands still meanwhile.
 const WAITING: usize = 64;
 /// Requests that are kept while it does.
 const KEPT: usize = 16;
-/// Simulated time between two looks at the acknowledgement of a host write.
+/// Simulated time between two looks at the acknowledgement of a message.
 const LOOK_PS: u64 = 1_000_000;
 
 /// A board at an interface, as a host program.
@@ -43,39 +45,33 @@ pub(super) struct EtherService {
     is_matching: bool,
 }
 
-/// The port to the host.
-#[derive(Debug)]
-struct Port {
-    end: RefCell<End>,
-    /// Host writes that handlers have just made.
-    writes: RefCell<VecDeque<(u32, Vec<u8>)>>,
-}
-
 /// The board's end of the protocol.
 #[derive(Debug)]
 struct End {
     link: FrameSocket,
-    board: Board<Reach>,
+    board: Board<()>,
     /// Frames that came while the NIC stood still.
     kept: VecDeque<Vec<u8>>,
-    /// The host write that was sent last, when, and how often.
+    /// The message that was sent last, when, and how often.
     sent: Option<(Vec<u8>, Instant, u32)>,
     /// The owner does not acknowledge.
     is_silent: bool,
     failed: Option<io::Error>,
 }
 
-/// Registers and memory of the NIC.
+/// The port to the host. Time passes while a request is executed, so the end is not borrowed then.
 #[derive(Debug)]
+struct Port(RefCell<End>);
+
+/// Registers and memory of the NIC.
 struct Reach {
-    /// While requests are handled: the NIC has the other end of this port.
-    nic: Option<Simulated>,
+    nic: Simulated,
     failed: Option<DeviceError>,
 }
 
 impl Reach {
     fn access<T>(&mut self, access: impl FnOnce(&mut Simulated) -> Result<T, DeviceError>) -> Option<T> {
-        match access(self.nic.as_mut()?) {
+        match access(&mut self.nic) {
             Ok(value) => Some(value),
             Err(error) => {
                 if matches!(error, DeviceError::Gone(_)) {
@@ -125,21 +121,14 @@ impl EtherService {
             program_bytes: PROGRAM_BYTES,
             most_words: MOST_WORDS as u32,
         };
-        let reach = Reach {
-            nic: None,
+        let port = Rc::new(Port(RefCell::new(End {
+            link,
+            board: Board::new(info, ()),
+            kept: VecDeque::new(),
+            sent: None,
+            is_silent: false,
             failed: None,
-        };
-        let port = Rc::new(Port {
-            end: RefCell::new(End {
-                link,
-                board: Board::new(info, reach),
-                kept: VecDeque::new(),
-                sent: None,
-                is_silent: false,
-                failed: None,
-            }),
-            writes: RefCell::default(),
-        });
+        })));
         nic.borrow()
             .host_memory()
             .connect(Rc::clone(&port) as Rc<dyn HostBus>);
@@ -154,28 +143,51 @@ impl EtherService {
 
     /// Returns the board's address.
     pub(super) fn address(&self) -> Mac {
-        self.port.end.borrow().board.info.mac
+        self.port.0.borrow().board.info.mac
+    }
+
+    /// Handles a frame, if there is one.
+    fn serve(&self, nic: &Simulated) -> anyhow::Result<bool> {
+        let Some(heard) = self.port.0.borrow_mut().hear().context(FAILS)? else {
+            return Ok(false);
+        };
+        let answer = match heard {
+            Some(Heard::Request(request)) => {
+                let mut reach = Reach {
+                    nic: nic.clone(),
+                    failed: None,
+                };
+                let outcome = request.execute(&mut reach);
+                if let Some(error) = reach.failed {
+                    return Err(error.into());
+                }
+                Some(self.port.0.borrow_mut().board.executed(&request, outcome))
+            }
+            Some(Heard::Answer(answer)) => Some(answer),
+            None => None,
+        };
+        let mut end = self.port.0.borrow_mut();
+        answer.map_or(Ok(()), |answer| end.link.send(&answer)).context(FAILS)?;
+        end.tell().context(FAILS)?;
+        Ok(true)
     }
 }
 
 impl End {
-    /// Takes what handlers have written since the last call.
-    fn take(&mut self, writes: &RefCell<VecDeque<(u32, Vec<u8>)>>) {
-        for (address, bytes) in writes.borrow_mut().drain(..) {
-            self.board.host_write(address, &bytes);
-        }
-        if self.is_silent {
-            self.drop_writes();
-        }
-    }
-
-    fn drop_writes(&mut self) {
+    fn drop_messages(&mut self) {
         while self.board.message().is_some() {
             self.board.give_up();
         }
     }
 
-    /// Sends the first host write, or sends it again.
+    /// Drops messages to a host that does not acknowledge.
+    fn check(&mut self) {
+        if self.is_silent {
+            self.drop_messages();
+        }
+    }
+
+    /// Sends the first message, or sends it again.
     fn tell(&mut self) -> io::Result<()> {
         let Some(message) = self.board.message() else {
             self.sent = None;
@@ -188,7 +200,7 @@ impl End {
         };
         if tries == TRIES {
             self.is_silent = true;
-            self.drop_writes();
+            self.drop_messages();
             return Ok(());
         }
         self.link.send(&message)?;
@@ -196,13 +208,13 @@ impl End {
         Ok(())
     }
 
-    /// Waits for an acknowledgement; requests are kept for later.
+    /// Waits for an acknowledgement or answer; requests are kept for later.
     fn wait(&mut self) -> io::Result<()> {
         self.tell()?;
         if let Some(frame) = self.link.receive(RESEND)? {
-            let is_acknowledgement = Frame::decode(&frame).is_some_and(|frame| frame.kind == MESSAGE);
-            if is_acknowledgement {
-                self.board.hear(&frame);
+            let kind = Frame::decode(&frame).map(|frame| frame.kind);
+            if let Some(MESSAGE | HOST_READ) = kind {
+                self.board.begin(&frame);
             } else if self.kept.len() < KEPT {
                 self.kept.push_back(frame);
             }
@@ -210,45 +222,57 @@ impl End {
         Ok(())
     }
 
-    /// Handles a frame, if there is one.
-    fn serve(&mut self) -> io::Result<bool> {
+    /// Takes a frame, if there is one.
+    fn hear(&mut self) -> io::Result<Option<Option<Heard>>> {
         let frame = match self.kept.pop_front() {
             Some(frame) => Some(frame),
             None => self.link.receive(Duration::ZERO)?,
         };
         let Some(frame) = frame else {
-            return Ok(false);
+            return Ok(None);
         };
         let before = self.board.counters;
-        let answer = self.board.hear(&frame);
+        let heard = self.board.begin(&frame);
         let after = self.board.counters;
         if before.executed + before.repeated != after.executed + after.repeated {
             self.is_silent = false;
         }
-        if let Some(answer) = answer {
-            self.link.send(&answer)?;
+        Ok(Some(heard))
+    }
+
+    /// The bytes of a host read. The NIC stands still meanwhile.
+    fn read(&mut self, address: u32, bytes: usize) -> Option<Vec<u8>> {
+        self.board.host_read(address, bytes as u16);
+        self.check();
+        while self.failed.is_none() {
+            if let Some(read) = self.board.take_read() {
+                return read;
+            }
+            self.failed = self.wait().err();
         }
-        Ok(true)
+        None
     }
 }
 
 impl HostBus for Port {
-    /// The protocol has no message for reads of handlers.
-    fn read(&self, _address: u64, _bytes: &mut [u8]) -> Result<(), Refused> {
-        Err(Refused::UNSUPPORTED_REQUEST)
+    fn read(&self, address: u64, bytes: &mut [u8]) -> Result<(), Refused> {
+        let first = u32::try_from(address).map_err(|_| Refused::UNSUPPORTED_REQUEST)?;
+        for (piece, at) in bytes.chunks_mut(MOST_BYTES).zip((first..).step_by(MOST_BYTES)) {
+            let read = self.0.borrow_mut().read(at, piece.len());
+            piece.copy_from_slice(&read.ok_or(Refused::UNSUPPORTED_REQUEST)?);
+        }
+        Ok(())
     }
 
     fn write(&self, address: u64, bytes: &[u8]) -> Result<(), Refused> {
         let first = u32::try_from(address).map_err(|_| Refused::UNSUPPORTED_REQUEST)?;
-        let pieces = bytes.chunks(MOST_BYTES).enumerate();
-        let pieces = pieces.map(|(at, piece)| (first.wrapping_add((at * MOST_BYTES) as u32), piece.to_vec()));
-        self.writes.borrow_mut().extend(pieces);
-        // A request that is being executed lets time pass, too; its writes are taken when it has ended.
-        if let Ok(mut end) = self.end.try_borrow_mut() {
-            end.take(&self.writes);
-            while end.board.waiting() > WAITING && end.failed.is_none() {
-                end.failed = end.wait().err();
-            }
+        let mut end = self.0.borrow_mut();
+        for (piece, at) in bytes.chunks(MOST_BYTES).zip((first..).step_by(MOST_BYTES)) {
+            end.board.host_write(at, piece);
+        }
+        end.check();
+        while end.board.waiting() > WAITING && end.failed.is_none() {
+            end.failed = end.wait().err();
         }
         Ok(())
     }
@@ -256,24 +280,13 @@ impl HostBus for Port {
 
 impl HostProgram for EtherService {
     fn poll(&mut self, nic: &Simulated) -> anyhow::Result<HostStep> {
-        let mut end = self.port.end.borrow_mut();
-        end.board.memory.nic = Some(nic.clone());
         let mut has_served = false;
-        let failed = end.failed.take().map_or(Ok(()), Err);
-        let served = failed.and_then(|()| {
-            while end.serve()? {
-                has_served = true;
-                end.take(&self.port.writes);
-                end.tell()?;
-            }
-            end.take(&self.port.writes);
-            end.tell()
-        });
-        end.board.memory.nic = None;
-        served.context("the network interface fails")?;
-        if let Some(error) = end.board.memory.failed.take() {
-            return Err(error.into());
+        while self.serve(nic)? {
+            has_served = true;
         }
+        let mut end = self.port.0.borrow_mut();
+        end.failed.take().map_or(Ok(()), Err).context(FAILS)?;
+        end.tell().context(FAILS)?;
         let (waits, has_owner) = (end.board.waiting() > 0, end.board.last_number().is_some());
         drop(end);
         if has_served && !self.is_matching {
@@ -305,10 +318,10 @@ impl HostProgram for EtherService {
     }
 
     fn finish(&mut self) -> anyhow::Result<()> {
-        let counters = self.port.end.borrow().board.counters;
+        let counters = self.port.0.borrow().board.counters;
         tell(format_args!(
             "control frames: {} requests were answered, {} of them again; {} refused, {} malformed, {} for others; {} host writes \
-             were acknowledged, {} lost",
+             and reads were acknowledged, {} lost",
             counters.executed + counters.repeated,
             counters.repeated,
             counters.refused,

@@ -6,7 +6,7 @@
 use crate::kit::{Process, can, contexts, json, ok, open_small, port, spinneret, succeeds, until};
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
-use spinneret_ether::{Link as _, Mac, Session};
+use spinneret_ether::{HostMemory, Link as _, Mac, Session};
 use spinneret_host::device::ether::FrameSocket;
 use spinneret_host::{Device as _, Nic};
 use spinneret_regmap::caps;
@@ -32,6 +32,17 @@ struct Cable {
     address: Mac,
     is_over: Arc<AtomicBool>,
     relays: Vec<JoinHandle<()>>,
+}
+
+/// A host without memory for handlers.
+struct NoMemory;
+
+impl HostMemory for NoMemory {
+    fn write(&mut self, _: u32, _: &[u8]) {}
+
+    fn read(&mut self, _: u32, _: &mut [u8]) -> bool {
+        false
+    }
 }
 
 fn ip(arguments: &str) -> Command {
@@ -216,7 +227,7 @@ fn boards_are_listed_and_belong_to_one_program() {
     );
     drop(first);
     // Another host has the key.
-    let mut other = ok(Session::open(ok(FrameSocket::open(host)), cable.address, 1));
+    let mut other = ok(Session::open(ok(FrameSocket::open(host)), cable.address, 1, NoMemory));
     let error = Nic::open(&short).expect_err("it has an owner").to_string();
     assert!(error.contains("another host has the key"), "{error}");
     ok(other.close());
@@ -251,6 +262,7 @@ fn a_host_that_disappears_leaves_the_board_to_the_next_one() {
         ok(FrameSocket::open(&cable.host)),
         cable.address,
         key(&cable.host),
+        NoMemory,
     ));
     drop(same);
     let error = nic

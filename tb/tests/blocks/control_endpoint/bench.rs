@@ -76,7 +76,11 @@ pub(super) struct Bench {
     info: [u8; INFO_BYTES],
     to_board: VecDeque<Beat>,
     writes: VecDeque<(u32, Beat)>,
-    offers: [bool; 2],
+    reads: VecDeque<(u32, usize)>,
+    /// Bytes that host reads have given, in whole beats, and the clocks of these.
+    pub(super) given: Vec<u8>,
+    pub(super) given_at: Vec<u64>,
+    offers: [bool; 3],
     /// Clocks until an access is done, and its result.
     access: Option<(u32, Option<u32>)>,
     frames: VecDeque<Vec<u8>>,
@@ -114,7 +118,10 @@ impl Bench {
             pause,
             to_board: VecDeque::new(),
             writes: VecDeque::new(),
-            offers: [false; 2],
+            reads: VecDeque::new(),
+            given: Vec::new(),
+            given_at: Vec::new(),
+            offers: [false; 3],
             access: None,
             frames: VecDeque::new(),
             passed: Vec::new(),
@@ -132,6 +139,8 @@ impl Bench {
         for port in [
             "s_valid",
             "w_valid",
+            "host_read_valid",
+            "host_data_ready",
             "m_ready",
             "pass_ready",
             "words_ready",
@@ -141,8 +150,10 @@ impl Bench {
         }
         self.to_board.clear();
         self.writes.clear();
+        self.reads.clear();
+        self.given.clear();
         self.frames.clear();
-        (self.offers, self.access, self.parts) = ([false; 2], None, Default::default());
+        (self.offers, self.access, self.parts) = ([false; 3], None, Default::default());
         self.sim.reset();
         self.model = Board::new(self.model.info.clone(), self.words.clone());
     }
@@ -169,7 +180,12 @@ impl Bench {
             "w_address",
             self.writes.front().map_or(0, |(address, _)| *address),
         );
-        for port in ["m_ready", "pass_ready", "words_ready"] {
+        self.offers[2] = !self.reads.is_empty() && (self.offers[2] || self.goes());
+        self.sim.set("host_read_valid", self.offers[2]);
+        let (address, bytes) = self.reads.front().copied().unwrap_or_default();
+        self.sim.set("host_read_address", address);
+        self.sim.set("host_read_bytes", bytes as u64);
+        for port in ["m_ready", "pass_ready", "words_ready", "host_data_ready"] {
             let ready = self.goes();
             self.sim.set(port, ready);
         }
@@ -201,6 +217,16 @@ impl Bench {
         if moves(&self.sim, "w") {
             self.writes.pop_front();
             self.offers[1] = false;
+            self.moved = now;
+        }
+        if moves(&self.sim, "host_read") {
+            self.reads.pop_front();
+            self.offers[2] = false;
+            self.moved = now;
+        }
+        if moves(&self.sim, "host_data") {
+            self.given.extend(self.sim.get("host_data_data").to_le_bytes());
+            self.given_at.push(now);
             self.moved = now;
         }
         for (at, prefix) in ["m", "pass"].into_iter().enumerate() {
@@ -264,6 +290,10 @@ impl Bench {
 
     pub(super) fn host_write(&mut self, address: u32, bytes: &[u8]) {
         self.writes.extend(beats(bytes).map(|beat| (address, beat)));
+    }
+
+    pub(super) fn host_read(&mut self, address: u32, bytes: usize) {
+        self.reads.push_back((address, bytes));
     }
 
     /// Beats that have not come in yet.
@@ -367,6 +397,7 @@ impl Bench {
             assert_eq!(self.words.words, self.model.memory.words);
         }
         assert!(self.frames.is_empty() && self.writes.is_empty() && self.access.is_none());
+        assert!(self.reads.is_empty() && self.given.is_empty());
         assert!(self.parts.iter().all(Vec::is_empty));
         self.sim.finish();
     }
