@@ -28,7 +28,8 @@ pub(crate) use bump::ENTRY as BUMP;
 pub use bump::{BumpShape, EthernetBump, SELECT};
 pub use control::{
     ControlEndpoint, ControlReader, ControlSender, ControlShape, EtherTypeDemux, HeardIn, HeardOut,
-    MessageIn, MessageKeeper, MessageOut, ReplyIn, ReplyOut, SessionIn, SessionOut, WordsIn, WordsOut,
+    HostReadIn, HostReadOut, MessageIn, MessageKeeper, MessageOut, ReplyIn, ReplyOut, SessionIn, SessionOut,
+    WordsIn, WordsOut,
 };
 pub(crate) use control::{DEMUX, ENTRY as CONTROL, SIMULATED as CONTROL_SIMULATED};
 

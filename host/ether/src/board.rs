@@ -198,7 +198,7 @@ impl<M> Board<M> {
             Some(Message::Read(_, bytes)) => Some(*bytes),
             _ => None,
         };
-        let Some(frame) = well_formed(bytes, wanted) else {
+        let Some(frame) = well_formed(bytes, self.message, wanted) else {
             self.counters.malformed += 1;
             return None;
         };
@@ -216,7 +216,10 @@ impl<M> Board<M> {
             }
             let is_kind = wanted.is_some() == (frame.kind == HOST_READ);
             if has_key && is_kind && frame.number == self.message && self.next_message().is_some() {
-                let bytes = frame.data.get(..frame.count.into()).filter(|bytes| !bytes.is_empty());
+                let bytes = frame
+                    .data
+                    .get(..frame.count.into())
+                    .filter(|bytes| !bytes.is_empty());
                 self.read.extend(wanted.map(|_| bytes.map(<[u8]>::to_vec)));
             }
             return None;
@@ -315,8 +318,8 @@ impl<M> Board<M> {
     }
 }
 
-/// The frame, if it is whole and of this protocol. A host read waits for so many bytes, if there is one.
-fn well_formed(bytes: &[u8], wanted: Option<u16>) -> Option<Frame> {
+/// The frame, if it is whole and of this protocol. The message with this number waits for so many bytes, if it is a host read.
+fn well_formed(bytes: &[u8], message: u32, wanted: Option<u16>) -> Option<Frame> {
     let header = bytes.get(..HEADER_BYTES)?;
     let kind = header[KIND_AT];
     let is_version = header[VERSION_AT] == VERSION || kind == DISCOVER;
@@ -326,6 +329,6 @@ fn well_formed(bytes: &[u8], wanted: Option<u16>) -> Option<Frame> {
     let is_range = (1..=MOST_WORDS).contains(&frame.count.into()) && frame.address.is_multiple_of(4);
     let is_whole = kind != WRITE || frame.words().count() >= frame.count.into();
     let has_bytes = wanted == Some(frame.count) && 4 * frame.words().count() >= frame.count.into();
-    let is_answer = kind != HOST_READ || frame.count == 0 || has_bytes;
+    let is_answer = kind != HOST_READ || frame.number != message || frame.count == 0 || has_bytes;
     (is_answer && (!is_access || (is_range && is_whole))).then_some(frame)
 }

@@ -2,8 +2,8 @@
 
 use crate::frame::{Frame, Info, Mac};
 use spinneret_regmap::ether::{
-    CLOSE, DISCOVER, DONE, FAILED, FROM_BOARD, HOST_READ, IN_USE, MESSAGE, MOST_BYTES, MOST_WORDS, OPEN, READ, VERSION, VERSION_AT,
-    WRITE,
+    CLOSE, DISCOVER, DONE, FAILED, FROM_BOARD, HOST_READ, IN_USE, MESSAGE, MOST_BYTES, MOST_WORDS, OPEN,
+    READ, VERSION, VERSION_AT, WRITE,
 };
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::io;
@@ -50,9 +50,7 @@ pub enum Error {
     )]
     NoSession(Mac),
     /// An answer is too short.
-    #[error(
-        "the board {0} answers with fewer words than were read: load a design of this program's release"
-    )]
+    #[error("the board {0} answers with fewer words than were read: load a design of this program's release")]
     Short(Mac),
     /// The board refused an access.
     #[error("the board refused the access to address {address:#x}: it has no register or memory there")]

@@ -199,7 +199,10 @@ fn context(loses: u32) {
         let mut wanted = vec![0; bytes];
         ok(memory.read(at, &mut wanted));
         for (piece, from) in wanted.chunks(1000).zip((at..).step_by(1000)) {
-            assert_eq!(host_read(&model, 0x1000_0000 + from, piece.len()).as_deref(), Some(piece));
+            assert_eq!(
+                host_read(&model, 0x1000_0000 + from, piece.len()).as_deref(),
+                Some(piece)
+            );
         }
     }
     for (address, bytes) in [(0x1000_1fff, 2), (0x2000_0000, 8), (0, 8)] {
@@ -262,7 +265,10 @@ fn lost_host_writes_are_told_once() {
     }
     until("the next one", || model.board().waiting() == 0);
     let error = device.wait(LOOK).expect_err("one is lost").to_string();
-    assert!(error.contains("1 host writes or reads of handlers are lost"), "{error}");
+    assert!(
+        error.contains("1 host writes or reads of handlers are lost"),
+        "{error}"
+    );
     ok(device.wait(LOOK));
 }
 

@@ -1,9 +1,9 @@
 //! Reads control frames: their header, whether they are for this board, and the words of writes.
 
+use super::messages::BYTES;
 use super::{ADDRESS, COUNT, KEY, MAC, NUMBER, PLACE};
 use crate::mac::{BEAT, BYTE, BeatFields};
 use crate::stream::FrameIn;
-use super::messages::BYTES;
 use spinneret_regmap::ether::{HOST_READ, MOST_WORDS, VERSION, WRITE};
 use spinneret_verilog::prelude::*;
 
@@ -40,7 +40,7 @@ pub struct HeardOut {
     pub valid: Wire<Out, bool>,
     /// It began while requests could be executed.
     pub is_open: Wire<Out, bool>,
-    /// It has the header, and all words of a write, or all or no bytes of a host read.
+    /// It has the header, and all words of a write, or all or no bytes of the host read that waits.
     pub is_whole: Wire<Out, bool>,
     /// It has the version of the protocol.
     pub is_version: Wire<Out, bool>,
@@ -216,7 +216,7 @@ fn update() {
     heard.is_open = opened;
     let has_words = kind != WRITE || !opened || words.resize(COUNT) >= count;
     let has_data = has_bytes && cat!(words, lit(0, 2)) >= session.bytes;
-    heard.is_whole = is_whole && has_words && (!is_host_read || is_empty || has_data);
+    heard.is_whole = is_whole && has_words && (!is_host_read || !is_message || is_empty || has_data);
     heard.has_bytes = has_bytes;
     heard.is_version = is_version;
     heard.is_mine = is_mine;

@@ -208,7 +208,10 @@ fn accesses(bad: f64, rounds: u32) {
     while board.borrow().message().is_some() {
         session.listen(Duration::ZERO).expect("the wire works");
     }
-    assert!(session.memory.writes == host_writes, "host writes come once and in order");
+    assert!(
+        session.memory.writes == host_writes,
+        "host writes come once and in order"
+    );
     assert_eq!(session.memory.reads, rounds, "each host read is executed once");
     let received: Vec<_> = std::iter::from_fn(|| board.borrow_mut().take_read()).collect();
     assert!(received == host_reads, "host reads are answered in order");
@@ -325,7 +328,12 @@ fn lost_host_writes_are_counted() {
     board.borrow_mut().give_up();
     board.borrow_mut().give_up();
     session.listen(Duration::ZERO).expect("the wire works");
-    let addresses: Vec<_> = session.memory.writes.iter().map(|(address, _)| *address).collect();
+    let addresses: Vec<_> = session
+        .memory
+        .writes
+        .iter()
+        .map(|(address, _)| *address)
+        .collect();
     assert_eq!(addresses, [2, 3, 4]);
     assert_eq!(session.take_lost(), 2);
 }

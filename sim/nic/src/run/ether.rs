@@ -167,7 +167,9 @@ impl EtherService {
             None => None,
         };
         let mut end = self.port.0.borrow_mut();
-        answer.map_or(Ok(()), |answer| end.link.send(&answer)).context(FAILS)?;
+        answer
+            .map_or(Ok(()), |answer| end.link.send(&answer))
+            .context(FAILS)?;
         end.tell().context(FAILS)?;
         Ok(true)
     }

@@ -20,13 +20,13 @@ use std::time::Duration;
 /// Packets for the contexts.
 const PACKETS: &str = "udp,dport=7000..7001,size=106,rate=20Mbps,count=1e9";
 /// Longest that packets are waited for, in time of the board.
-const PATIENCE: Duration = Duration::from_millis(60);
+pub(crate) const PATIENCE: Duration = Duration::from_millis(60);
 /// How often the relay looks whether it is over.
 const LOOK: Duration = Duration::from_millis(5);
 
 /// A board in a namespace of its own, and its cable: the host's end, both ends of the relay, the board's end.
-struct Cable {
-    board: Process,
+pub(crate) struct Cable {
+    pub(crate) board: Process,
     host: String,
     space: String,
     address: Mac,
@@ -53,7 +53,7 @@ fn ip(arguments: &str) -> Command {
 
 impl Cable {
     /// Starts a board whose cable does each harm to that share of frames. `None` where that is not allowed.
-    fn start(name: &str, bad: f64, more: &[&str]) -> Option<Self> {
+    pub(crate) fn start(name: &str, bad: f64, more: &[&str]) -> Option<Self> {
         let space = format!("spinneret-{name}");
         let [host, near, far, board] = ["h", "n", "f", "b"].map(|end| format!("sp{name}{end}"));
         // A run that was killed may have left them.
@@ -117,7 +117,7 @@ impl Cable {
     }
 
     /// The name by which programs open the board, whose time passes a thousand times slower.
-    fn name(&self) -> String {
+    pub(crate) fn name(&self) -> String {
         format!("ether:{},{},slower=1000", self.host, self.address)
     }
 }
@@ -227,7 +227,12 @@ fn boards_are_listed_and_belong_to_one_program() {
     );
     drop(first);
     // Another host has the key.
-    let mut other = ok(Session::open(ok(FrameSocket::open(host)), cable.address, 1, NoMemory));
+    let mut other = ok(Session::open(
+        ok(FrameSocket::open(host)),
+        cable.address,
+        1,
+        NoMemory,
+    ));
     let error = Nic::open(&short).expect_err("it has an owner").to_string();
     assert!(error.contains("another host has the key"), "{error}");
     ok(other.close());

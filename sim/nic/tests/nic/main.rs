@@ -2,6 +2,7 @@
 
 mod c_library;
 mod ether;
+mod ether_examples;
 mod fabric;
 mod files;
 mod fpspin;
