@@ -1,6 +1,6 @@
 /*
  * MPI for handlers under its own names, as an Emissary API (emissary.h, docs/host/rpc.md#mpi): a source that includes
- * this header compiles for handlers, and with the host's mpi.h for the host. What it sends and receives is copied with each
+ * this header compiles for handlers, and with the host's mpi.h for the host. Its messages are copied with each
  * call, at most 1 MiB. The program that opened the context has started MPI, and ends it.
  *
  * An HPU keeps its last 16 requests of MPI_Isend and MPI_Irecv. A handler ends its requests before it returns.

@@ -6,7 +6,7 @@
  *         return (int)_emissary_exec(_PACK_EMIS_IDS(EMIS_ID_MPI, _MPI_Send_idx), buf, count, datatype, dest, tag, comm);
  *     }
  *
- * The host sees no memory of handlers. What a function reads or writes moves with the call: the ids say how many areas go to
+ * The host sees no memory of handlers. Memory that a function reads or writes moves with the call: the ids say how many areas go to
  * the host and how many come back, and the arguments begin with an address and a length for each of them:
  *
  *     _emissary_exec(_PACK_EMIS_IDS(EMIS_ID_RESERVE, 7, 1, 1), in, sizeof(in), out, sizeof(out), in, out)

@@ -3,7 +3,7 @@
 
 #include "emissary.h"
 
-/* What the ids say of areas of memory. */
+/* Numbers of areas of memory in the ids. */
 static inline uint32_t sends_of(uint64_t ids) { return (uint32_t)ids >> 16; }
 static inline uint32_t receives_of(uint64_t ids) { return (uint32_t)ids & 0xffff; }
 

@@ -28,7 +28,7 @@ const FUNCTIONS: [&str; 16] = [
     "Comm_size",
 ];
 
-/// What a function returns instead of a result: negated, as numbers of the header.
+/// Codes of errors, with the numbers of the header; a function returns one negated.
 mod code {
     pub(super) const OTHER: i64 = 1;
     pub(super) const ARGUMENT: i64 = 2;

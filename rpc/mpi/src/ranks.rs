@@ -207,7 +207,7 @@ impl Ranks {
         self.requests.borrow_mut().remove(raw.into())
     }
 
-    /// Whether and how a request of a handler has ended, if there is such a one. One that has ended is gone.
+    /// Whether and how a request of a handler has ended, if there is such a one. One that has ended is removed.
     pub(crate) fn ended(&self, raw: u32) -> Option<Option<Result<(Transfer, Received), Status>>> {
         let outcome = {
             let mut requests = self.requests.borrow_mut();

@@ -11,7 +11,7 @@ int named_requests(int i);
 /* Calls that MPI refuses. */
 int named_errors(int i);
 
-/* What two ranks do together. */
+/* Functions that two ranks call together. */
 int named_together(int i);
 
 #endif

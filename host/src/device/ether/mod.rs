@@ -58,7 +58,7 @@ type Shared = Session<FrameSocket, Mapped>;
 struct Mapped([Option<Mapping>; CONTEXTS as usize]);
 
 impl Mapped {
-    /// The area that holds so many bytes at an address, and their place in it. The board confines handlers to the memory of
+    /// The area that holds all bytes from an address on, and their place in it. The board confines handlers to the memory of
     /// contexts; an access that comes after its memory was freed finds none.
     fn find(&self, address: u32, bytes: usize) -> Option<(&Mapping, usize)> {
         let context = (address / AREA_SPACING).checked_sub(1)?;
