@@ -2,6 +2,11 @@
  * MPI under its own names: this file compiles for handlers, and for the host with its mpi.h. A function returns 0, or the
  * line where it found something wrong.
  */
+
+/* Without optimisation it would not fit into program memory together with the other variants. */
+#ifndef __OPTIMIZE__
+#pragma GCC optimize("Os")
+#endif
 #include "named.h"
 
 #include <stdbool.h>
