@@ -1,6 +1,7 @@
 /* Start and end, communicators, and what all ranks do together. */
 #define _POSIX_C_SOURCE 200809L /* setenv, nanosleep */
 #include "spinneret_mpi.h"
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -201,22 +202,57 @@ int32_t spinneret_mpi_ibcast(uint64_t comm, uint8_t *bytes, int32_t count, int32
     return code;
 }
 
+/* Keeps the smaller or the larger of each two unsigned numbers: MPICH 4.0.2 compares them as signed ones. */
+static void keep(const uint8_t *from, uint8_t *into, int count, MPI_Datatype kind, bool larger) {
+    int size = 0;
+    MPI_Type_size(kind, &size);
+    for (int number = 0; number < count; ++number, from += size, into += size) {
+        uint64_t one = 0, other = 0;
+        memcpy(&one, from, (size_t)size);
+        memcpy(&other, into, (size_t)size);
+        if (larger ? one > other : one < other)
+            memcpy(into, from, (size_t)size);
+    }
+}
+
+static void keep_smaller(void *from, void *into, int *count, MPI_Datatype *kind) { keep(from, into, *count, *kind, false); }
+
+static void keep_larger(void *from, void *into, int *count, MPI_Datatype *kind) { keep(from, into, *count, *kind, true); }
+
+/* The operation on numbers of a kind. */
+static int find_operation(int32_t operation, int32_t kind, MPI_Op *found) {
+    static MPI_Op of_unsigned[2];
+    static bool is_made[2];
+    const MPI_Op operations[] = {MPI_MIN, MPI_MAX, MPI_SUM, MPI_PROD};
+    int code = MPI_SUCCESS;
+    *found = operations[operation];
+    if (operation > 1 || kind < 6)
+        return MPI_SUCCESS;
+    if (!is_made[operation])
+        code = MPI_Op_create(operation == 0 ? keep_smaller : keep_larger, true, &of_unsigned[operation]);
+    is_made[operation] = code == MPI_SUCCESS;
+    *found = of_unsigned[operation];
+    return code;
+}
+
 int32_t spinneret_mpi_ireduce(uint64_t comm, int32_t root, int32_t operation, int32_t kind, uint8_t *numbers, int32_t count,
                               uint64_t *request) {
     const MPI_Datatype kinds[] = {MPI_INT8_T,  MPI_INT16_T,  MPI_INT32_T,  MPI_INT64_T, MPI_FLOAT, MPI_DOUBLE,
                                   MPI_UINT8_T, MPI_UINT16_T, MPI_UINT32_T, MPI_UINT64_T};
-    const MPI_Op operations[] = {MPI_MIN, MPI_MAX, MPI_SUM, MPI_PROD};
     MPI_Comm ranks = comm_of(comm);
     MPI_Request made = MPI_REQUEST_NULL;
+    MPI_Op op = MPI_OP_NULL;
     int rank = 0, code = MPI_ERR_BUFFER;
     /* MPI reads numbers where they are; areas of bytes begin so far apart that they may. */
     if ((uintptr_t)numbers % sizeof(uint64_t) == 0)
         code = MPI_Comm_rank(ranks, &rank);
+    if (code == MPI_SUCCESS)
+        code = find_operation(operation, kind, &op);
     if (code == MPI_SUCCESS && root < 0)
-        code = MPI_Iallreduce(MPI_IN_PLACE, numbers, count, kinds[kind], operations[operation], ranks, &made);
+        code = MPI_Iallreduce(MPI_IN_PLACE, numbers, count, kinds[kind], op, ranks, &made);
     else if (code == MPI_SUCCESS)
-        code = MPI_Ireduce(root == rank ? MPI_IN_PLACE : numbers, root == rank ? numbers : NULL, count, kinds[kind],
-                           operations[operation], root, ranks, &made);
+        code = MPI_Ireduce(root == rank ? MPI_IN_PLACE : numbers, root == rank ? numbers : NULL, count, kinds[kind], op, root,
+                           ranks, &made);
     *request = request_bits(made);
     return code;
 }

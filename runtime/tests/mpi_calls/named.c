@@ -94,10 +94,10 @@ int named_together(int i) {
     CHECK(MPI_Bcast(&mine, 1, MPI_INT, 1, MPI_COMM_WORLD) == MPI_SUCCESS && mine == i);
     number = rank + 1.5;
     CHECK(MPI_Allreduce(MPI_IN_PLACE, &number, 1, MPI_DOUBLE, MPI_PROD, MPI_COMM_WORLD) == MPI_SUCCESS && number == 3.75);
-    bits = rank == 0 ? 7 : 5;
+    bits = rank == 0 ? 0x80000000u : 1;
     all[0] = 3;
     CHECK(MPI_Reduce(&bits, rank == 1 ? &all[0] : NULL, 1, MPI_UNSIGNED, MPI_MAX, 1, MPI_COMM_WORLD) == MPI_SUCCESS);
-    CHECK(all[0] == (rank == 1 ? 7 : 3));
+    CHECK(all[0] == (rank == 1 ? (int)0x80000000u : 3));
     mine = 10 * i + rank;
     CHECK(MPI_Gather(&mine, 1, MPI_INT, rank == 0 ? all : NULL, 1, MPI_INT, 0, MPI_COMM_WORLD) == MPI_SUCCESS);
     CHECK(rank != 0 || (all[0] == 10 * i && all[1] == 10 * i + 1));

@@ -173,6 +173,14 @@ fn only_a_discovery_may_have_another_version() {
     });
 }
 
+/// The address and the bytes of a message.
+fn message(rng: &mut ChaCha8Rng) -> (u32, Vec<u8>) {
+    let length = *[1, 4, 7, 8, 9, 64, MOST_BYTES - 1, MOST_BYTES]
+        .choose(rng)
+        .expect("some");
+    (rng.random(), (0..length).map(|_| rng.random()).collect())
+}
+
 #[test]
 fn host_writes_become_messages_until_they_are_acknowledged() {
     run_test(0x0006_c0e7, |run| {
@@ -181,11 +189,8 @@ fn host_writes_become_messages_until_they_are_acknowledged() {
             let mut bench = Bench::new(run, pause);
             bench.ask(&host_frame(OPEN, 5));
             for number in 0..40 {
-                let length = *[1, 4, 7, 8, 9, 64, MOST_BYTES - 1, MOST_BYTES]
-                    .choose(&mut rng)
-                    .expect("some");
-                let bytes: Vec<u8> = (0..length).map(|_| rng.random()).collect();
-                let address = rng.random();
+                let (address, bytes) = message(&mut rng);
+                let length = bytes.len();
                 bench.host_write(address, &bytes);
                 // Some acknowledgements are lost, and it is sent again.
                 for _ in 0..rng.random_range(1..3) {
@@ -245,11 +250,8 @@ fn host_reads_are_answered_by_the_owner() {
             let mut bench = Bench::new(run, pause);
             bench.ask(&host_frame(OPEN, 5));
             for number in 0..40 {
-                let length = *[1, 4, 7, 8, 9, 64, MOST_BYTES - 1, MOST_BYTES]
-                    .choose(&mut rng)
-                    .expect("some");
-                let bytes: Vec<u8> = (0..length).map(|_| rng.random()).collect();
-                let address = rng.random();
+                let (address, bytes) = message(&mut rng);
+                let length = bytes.len();
                 bench.host_read(address, length);
                 // Some answers are lost, and it is sent again.
                 for _ in 0..rng.random_range(1..3) {

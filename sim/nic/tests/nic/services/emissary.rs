@@ -2,8 +2,8 @@
 
 use super::Bench;
 use super::sample::{Host, SampleService, Seen};
-use crate::kit::{ok, program};
-use spinneret_host::{Options, Rule, Ruleset};
+use crate::kit::ok;
+use spinneret_host::Options;
 use spinneret_nic::Simulated;
 use spinneret_rpc::emissary::{Api, Outcome, Reply, Request, refused};
 use spinneret_rpc::opcode::emissary::RESERVE;
@@ -94,15 +94,11 @@ struct Calls {
 impl Calls {
     fn new(copies: Copies) -> Self {
         let bench = Bench::new();
-        let rules = Ruleset::all()
-            .rule(Rule::udp_destination_port(1, 1))
-            .end_of_message(Rule::NEVER);
         let options = Options {
             host_bytes: 2 << 20,
             ..Options::default()
         };
-        let program = program("tests/emissary");
-        let context = ok(bench.nic.open_context(&program, "emissary", &rules, &options));
+        let context = bench.context_of("emissary", 1, &options);
         let offer = Offer {
             copies,
             ..Offer::default()

@@ -104,13 +104,16 @@ impl Bench {
 
     /// A context for packets to a port, which any number of HPUs handle at once.
     pub(crate) fn context(&self, port: u16) -> Context<Simulated> {
+        self.context_of("rpc", port, &Options::default())
+    }
+
+    /// The same with other handlers of `runtime/tests`.
+    pub(crate) fn context_of(&self, name: &str, port: u16, options: &Options) -> Context<Simulated> {
         let rules = Ruleset::all()
             .rule(Rule::udp_destination_port(port, port))
             .end_of_message(Rule::NEVER);
-        let options = Options::default();
-        ok(self
-            .nic
-            .open_context(&program("tests/rpc"), "rpc", &rules, &options))
+        let program = program(&format!("tests/{name}"));
+        ok(self.nic.open_context(&program, name, &rules, options))
     }
 
     /// The calls of libc and of LLVM's tests, with all permissions but `rename`'s and `remove`'s.

@@ -3,7 +3,7 @@
 use super::Bench;
 use super::sample::{Host, SampleService, Seen, UNIT_EIGHT, UNIT_FOUR, release, sample};
 use crate::kit::{ok, program, runtime};
-use spinneret_host::{Options, Rule, Ruleset};
+use spinneret_host::{Options, Ruleset};
 use spinneret_nic::Simulated;
 use spinneret_rpc::{Copies, Offer, Refusal, Services, ServicesError, Status, opcode};
 use std::cell::RefCell;
@@ -41,15 +41,11 @@ struct Typed {
 impl Typed {
     fn new(offer: &Offer) -> Self {
         let bench = Bench::new();
-        let rules = Ruleset::all()
-            .rule(Rule::udp_destination_port(1, 1))
-            .end_of_message(Rule::NEVER);
         let options = Options {
             host_bytes: 2 << 20,
             ..Options::default()
         };
-        let program = program("tests/typed");
-        let context = ok(bench.nic.open_context(&program, "typed", &rules, &options));
+        let context = bench.context_of("typed", 1, &options);
         let seen = Rc::default();
         let service = SampleService::new(Host::new(&seen));
         let services = ok(Services::open(context, offer, |server| {
