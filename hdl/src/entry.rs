@@ -87,6 +87,16 @@ pub trait Parameters: Sized {
     }
 }
 
+/// The values that the reference configuration has not, as a part of a module's name.
+pub(crate) fn suffix<P: Parameters>(shape: &P) -> String {
+    let values = shape.values();
+    let other = P::parameters(Config::Reference)
+        .into_iter()
+        .filter(|parameter| values[parameter.name] != parameter.value)
+        .map(|parameter| format!("{}_{}", parameter.name, values[parameter.name]));
+    other.collect::<Vec<_>>().join("_")
+}
+
 /// The reason why a block cannot be built with the given parameters: it begins with "it must" and names possible values.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[error("{block}: {parameter} = {value} is not possible: {reason}")]
@@ -271,6 +281,14 @@ impl<'a> Checked<'a> {
         match self.get(name).is_power_of_two() {
             true => Ok(()),
             false => Err(self.refuse(name, "it must be a power of two".into())),
+        }
+    }
+
+    /// Refuses a value that is no multiple of a number, and says what that number is.
+    pub(crate) fn multiple_of(self, name: &str, divisor: u64, is: &str) -> Result<(), ParameterError> {
+        match self.get(name).is_multiple_of(divisor) {
+            true => Ok(()),
+            false => Err(self.refuse(name, format!("it must be a multiple of {divisor}, {is}"))),
         }
     }
 

@@ -4,7 +4,7 @@
 //! section 3.3.
 
 /// Where the fields of an instruction of 32 bits are, and how the disassembler writes it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Format {
     /// `add rd, rs1, rs2`
     R,
@@ -36,7 +36,20 @@ pub enum Format {
     None,
 }
 
+/// Every value of a column of the table, in order.
+fn every<T: Ord>(column: fn(&Row) -> T) -> Vec<T> {
+    let mut all: Vec<_> = TABLE.iter().map(column).collect();
+    all.sort();
+    all.dedup();
+    all
+}
+
 impl Format {
+    /// All of them in order, as the instructions of the table need them.
+    pub fn all() -> Vec<Self> {
+        every(|row| row.format)
+    }
+
     /// The immediate: where its bits are in the word.
     #[rustfmt::skip]
     pub const fn imm(self) -> &'static [Piece] {
@@ -89,10 +102,7 @@ impl Unit {
 
     /// All of them in order, as the instructions of the table need them.
     pub fn all() -> Vec<Self> {
-        let mut all: Vec<_> = TABLE.iter().map(|row| row.unit).collect();
-        all.sort();
-        all.dedup();
-        all
+        every(|row| row.unit)
     }
 }
 

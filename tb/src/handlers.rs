@@ -7,7 +7,7 @@ use anyhow::{Context as _, Result, ensure};
 use spinneret_program::Program;
 use spinneret_regmap::pspin::{
     DMA_BASE, DRIVER_BASE, HANDLER_BASE, HANDLER_BYTES, ICACHE_BASE, L1_BASE, L1_BYTES, L1_PACKETS,
-    PACKET_BASE, PACKET_BYTES, PROGRAM_BASE, driver as register,
+    PACKET_BASE, PACKET_BYTES, PROGRAM_BASE, dma, driver as register,
 };
 use spinneret_sim::model::PortHandle;
 use spinneret_sim::prelude::*;
@@ -24,6 +24,8 @@ const CONTEXT_BYTES: u32 = 0x1_0000;
 const PATIENCE: u64 = 200_000;
 /// Bytes of a grain of the protection ranges.
 const GRAIN: u32 = 64;
+/// Clocks of a pipeline before the next one has its turn, where their speed is measured.
+const TURN: u64 = 1000;
 
 /// A memory with its base address.
 #[derive(Debug)]
@@ -88,6 +90,8 @@ pub struct Handlers<M: Model> {
     waiting: VecDeque<Running>,
     running: Vec<Option<Running>>,
     commands: Vec<[u32; register::COMMAND_WORDS as usize]>,
+    /// Source, destination and bytes of each thread's next copy.
+    copies: Vec<[u32; 3]>,
     /// Address of the last instruction of each thread.
     pcs: Vec<u32>,
     program: Program,
@@ -119,21 +123,8 @@ impl<M: Model> Handlers<M> {
                 place.copy_from_slice(&segment.bytes);
                 continue;
             }
-            for (number, bytes) in segment.bytes.chunks(4).enumerate() {
-                let word = bytes
-                    .iter()
-                    .rev()
-                    .fold(0, |word, byte| word << 8 | u64::from(*byte));
-                sim.set("program_write", true);
-                sim.set(
-                    "program_addr",
-                    u64::from(segment.address - PROGRAM_BASE) / 4 + number as u64,
-                );
-                sim.set("program_data", word);
-                sim.cycle();
-            }
+            write_program(&mut sim, segment.address, &segment.bytes);
         }
-        sim.set("program_write", false);
         for thread in 0..threads {
             let devices = [DMA_BASE, DRIVER_BASE + 0x1000];
             let ends = [
@@ -186,6 +177,7 @@ impl<M: Model> Handlers<M> {
             waiting: VecDeque::new(),
             running: vec![None; threads],
             commands: vec![[0; register::COMMAND_WORDS as usize]; threads],
+            copies: vec![[0; 3]; threads],
             pcs: vec![0; threads],
             program,
             answers: vec![0; memory_clocks].into(),
@@ -285,6 +277,20 @@ impl<M: Model> Handlers<M> {
         Some(0)
     }
 
+    /// An access to a register of the copy engine, which copies at once: the number of every copy is 0.
+    fn copy(&mut self, thread: usize, offset: u32, write: Option<u32>) -> u32 {
+        match (offset, write) {
+            (dma::SOURCE..=dma::BYTES, Some(word)) => self.copies[thread][offset as usize / 8] = word,
+            (dma::START, None) => {
+                let [source, destination, bytes] = self.copies[thread];
+                let copied = self.read(source, bytes as usize);
+                self.write(destination, &copied);
+            }
+            _ => {}
+        }
+        0
+    }
+
     /// Serves the offer of this clock: ready, refused, and the word.
     fn serve(&mut self) -> (bool, bool, u32) {
         let dut = self.sim.dut.instance();
@@ -314,6 +320,10 @@ impl<M: Model> Handlers<M> {
             DRIVER_BASE.. if address < DRIVER_BASE + 0x100 => {
                 let answer = self.driver(thread as usize, address - DRIVER_BASE, written);
                 (answer.is_some(), false, answer.unwrap_or(0))
+            }
+            DMA_BASE.. if address <= DMA_BASE + dma::DONE => {
+                let answer = self.copy(thread as usize, address - DMA_BASE, written);
+                (true, false, answer)
             }
             ICACHE_BASE.. if address < ICACHE_BASE + 8 => (true, false, 0),
             _ => (true, true, 0),
@@ -366,20 +376,53 @@ impl<M: Model> Handlers<M> {
         Ok(())
     }
 
-    /// Clocks per second of the model alone, with memory that always answers 0.
-    pub fn speed(&mut self, clocks: u64) -> f64 {
-        self.sim.set("m_ready", true);
-        self.sim.set("m_refused", false);
-        self.sim.set_cycle_limit(u64::MAX);
-        let start = Instant::now();
-        self.sim.run(clocks);
-        clocks as f64 / start.elapsed().as_secs_f64()
-    }
-
     /// Clocks so far.
     pub fn clocks(&self) -> u64 {
         self.sim.cycle_count()
     }
+}
+
+/// Writes words into the program memory.
+fn write_program<M: Model>(sim: &mut Simulation<M>, address: u32, bytes: &[u8]) {
+    for (number, bytes) in bytes.chunks(4).enumerate() {
+        let word = bytes
+            .iter()
+            .rev()
+            .fold(0, |word, byte| word << 8 | u64::from(*byte));
+        sim.set("program_write", true);
+        sim.set(
+            "program_addr",
+            u64::from(address - PROGRAM_BASE) / 4 + number as u64,
+        );
+        sim.set("program_data", word);
+        sim.cycle();
+    }
+    sim.set("program_write", false);
+}
+
+/// Clocks per second in which several pipelines advance together, in turn on one thread. Their memory always answers 0.
+///
+/// # Errors
+/// If the model has not the ports of a pipeline.
+pub fn speed<M: Model>(pipelines: Vec<M>, program: &Program, clocks: u64) -> Result<f64> {
+    let pipelines = pipelines.into_iter().map(Simulation::new);
+    let mut pipelines = pipelines.collect::<Result<Vec<_>, _>>()?;
+    for sim in &mut pipelines {
+        let code = program.segments.iter();
+        for segment in code.filter(|segment| segment.address >= PROGRAM_BASE) {
+            write_program(sim, segment.address, &segment.bytes);
+        }
+        sim.set("m_ready", true);
+        sim.set_cycle_limit(u64::MAX);
+        sim.reset();
+    }
+    let start = Instant::now();
+    for _ in 0..clocks / TURN {
+        for sim in &mut pipelines {
+            sim.run(TURN);
+        }
+    }
+    Ok(clocks as f64 / start.elapsed().as_secs_f64())
 }
 
 /// Builds an example of the runtime in a folder of its own below `out`, for HPUs with `csum` and more, or without.

@@ -5,7 +5,8 @@ pub use crate::lang::{
     RegAttribute, Value, Wire, Word, address_width, bit_width, fill, interface, kernel, lit, module, record,
 };
 pub use crate::rtl::{
-    Payload, Sig, Signed, cat_all, constant, first, reg, reg_reset, staged, sum, wire, wire_bit, word_of,
+    Payload, Sig, Signed, cat_all, constant, first, or_all, reg, reg_reset, staged, sum, wire, wire_bit,
+    word_of,
 };
 pub use rust_hdl::prelude::ToBits;
 pub use rust_hdl::prelude::{

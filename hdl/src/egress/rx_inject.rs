@@ -53,10 +53,7 @@ pub struct RxInjectShape {
 
 impl RxInjectShape {
     fn check(&self, checked: Checked<'_>) -> Result<(), ParameterError> {
-        if self.data.is_multiple_of(8) {
-            return Ok(());
-        }
-        Err(checked.refuse("data_width", "it must be a multiple of 8".into()))
+        checked.multiple_of("data_width", 8, "a byte")
     }
 
     /// The frames.

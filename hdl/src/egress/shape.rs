@@ -171,11 +171,7 @@ impl EgressShape {
             );
             return refuse("tx_user", reason);
         }
-        if !self.buffer_base.is_multiple_of(self.buffer_size) {
-            let reason = format!("it must be a multiple of buffer_size, {}", self.buffer_size);
-            return refuse("buffer_base", reason);
-        }
-        Ok(())
+        checked.multiple_of("buffer_base", self.buffer_size, "buffer_size")
     }
 
     /// Widths of the stream to the wire.

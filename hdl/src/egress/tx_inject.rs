@@ -97,9 +97,7 @@ pub struct TxInjectShape {
 
 impl TxInjectShape {
     fn check(&self, checked: Checked<'_>) -> Result<(), ParameterError> {
-        if !self.data.is_multiple_of(8) {
-            return Err(checked.refuse("data_width", "it must be a multiple of 8".into()));
-        }
+        checked.multiple_of("data_width", 8, "a byte")?;
         let needed = self.tag + 1;
         if self.tuser < needed {
             let reason = format!(

@@ -86,7 +86,7 @@ const MULTIPLIES: u32 = 1 << 12;
 #[kernel]
 fn is_one_of(number: Sig, wanted: impl Fn(&str) -> bool) -> Sig<bool> {
     let rows = CSRS.iter().filter(|row| wanted(row.name));
-    word_of(rows.map(|row| number.fits(row.bits))).any()
+    number.fits_any(rows.map(|row| row.bits))
 }
 
 /// `mstatus` from its bits, and back.
@@ -150,7 +150,7 @@ fn returned(status: Sig) -> Sig {
     })
 }
 
-#[kernel(HpuCsrs, suffix = format!("{threads}{}", shape.options()))]
+#[kernel(HpuCsrs, suffix = shape.suffix())]
 fn update() {
     let f = Status::new();
     let thread = staged("thread", 5, thread);
@@ -203,7 +203,7 @@ fn update() {
         .into_iter()
         .chain(constants)
         .map(|(is_it, word)| is_it.repeat(32) & word);
-    value = reg(read.reduce(|a, b| a | b).expect("a register"));
+    value = reg(or_all(read));
 
     /// Value after the access.
     let new = match action.at(7) {

@@ -108,14 +108,6 @@ fn gathered(sources: &[Source], word: Sig) -> Sig {
     cat_all(&parts)
 }
 
-#[kernel]
-fn either(signals: impl IntoIterator<Item = Sig>) -> Sig {
-    signals
-        .into_iter()
-        .reduce(|a, b| a | b)
-        .expect("one signal at least")
-}
-
 /// An instruction of 16 bits as one of 32; zeros if it is illegal.
 #[kernel]
 fn expand(half: Sig) -> Sig {
@@ -129,7 +121,7 @@ fn expand(half: Sig) -> Sig {
             .named(&format!("is_{}", row.name.replace('.', "_")));
         Some(is_it.repeat(32) & gathered(&long_form, half))
     });
-    either(rows)
+    or_all(rows)
 }
 
 #[kernel(HpuDecoder)]
@@ -141,50 +133,52 @@ fn update() {
     rs1 = expanded.slice(15, 5);
     rs2 = expanded.slice(20, 5);
 
-    let rows = TABLE.iter().map(|row| {
-        let name = format!("is_{}", row.name.replace('.', "_"));
-        (row, expanded.fits(row.bits).named(&name))
-    });
-    let rows: Vec<(&Row, Sig<bool>)> = rows.collect();
     let one_of = |wanted: &dyn Fn(&Row) -> bool| {
-        let hits = rows.iter().filter(|(row, _)| wanted(row)).map(|(_, hit)| *hit);
-        hits.reduce(|a, b| a | b).expect("one instruction at least")
+        let rows = TABLE.iter().filter(|row| wanted(row));
+        expanded.fits_any(rows.map(|row| row.bits))
     };
+    let is = |op: Op| one_of(&|row| row.op == op);
+    let formats = Format::all().into_iter().map(|format| {
+        let name = format!("format_{format:?}").to_lowercase();
+        (format, one_of(&|row| row.format == format).named(&name))
+    });
+    let formats: Vec<(Format, Sig<bool>)> = formats.collect();
+    let in_one_of = |wanted: &dyn Fn(Format) -> bool| {
+        let hits = formats.iter().filter(|(format, _)| wanted(*format));
+        or_all(hits.map(|(_, hit)| *hit))
+    };
+    let units = Unit::all().into_iter().map(|unit| {
+        let name = format!("unit_{unit:?}").to_lowercase();
+        one_of(&|row| row.unit == unit).named(&name)
+    });
+    let units: Vec<Sig<bool>> = units.collect();
+    let executes = |unit: Unit| units[unit as usize];
     let [has_rd, reads_rs1, reads_rs2] =
-        [0, 1, 2].map(|number| one_of(&|row| row.format.registers()[number]));
+        [0, 1, 2].map(|number| in_one_of(&|format| format.registers()[number]));
     has_rs1 = reads_rs1;
     has_rs2 = reads_rs2;
     m.rd = reg(expanded.slice(7, 5) & has_rd.repeat(5));
     /// The immediate of each format.
     let imms = FORMATS.map(|format| {
-        let has_it = one_of(&|row| row.format.imm() == format.imm());
+        let has_it = in_one_of(&|other| other.imm() == format.imm());
         gathered(&format.imm_bits(), expanded) & has_it.repeat(32)
     });
-    m.imm = reg(either(imms));
+    m.imm = reg(or_all(imms));
     m.has_imm = reg(!reads_rs2);
-    m.adds_imm = reg(one_of(&|row| {
-        !row.format.registers()[2] || matches!(row.unit, Unit::Branch | Unit::Store | Unit::Atomic)
-    }));
+    let offsets = [Unit::Branch, Unit::Store, Unit::Atomic].map(executes);
+    m.adds_imm = reg(!reads_rs2 || or_all(offsets));
     m.base = reg(cat!(
-        one_of(&|row| row.op == Op::Lui),
-        one_of(&|row| matches!(row.op, Op::Auipc | Op::Jal) || row.unit == Unit::Branch)
+        is(Op::Lui),
+        is(Op::Auipc) || is(Op::Jal) || executes(Unit::Branch)
     ));
-    m.unit = reg(word_of(
-        Unit::all()
-            .into_iter()
-            .map(|unit| one_of(&|row| row.unit == unit)),
-    ));
+    m.unit = reg(word_of(units.iter().copied()));
     /// Bits of an immediate are no function.
-    let has_function = !one_of(&|row| matches!(row.format, Format::U | Format::J));
+    let has_function = !in_one_of(&|format| matches!(format, Format::U | Format::J));
     m.function = reg(expanded.slice(12, 3) & has_function.repeat(3));
     let has_alternate =
-        one_of(&|row| row.unit == Unit::Alu && matches!(row.format, Format::R | Format::Shift));
+        executes(Unit::Alu) && in_one_of(&|format| matches!(format, Format::R | Format::Shift));
     m.alternate = reg(has_alternate && expanded[30]);
-    m.is_unsigned = reg(one_of(&|row| {
-        matches!(row.op, Op::Sltu | Op::Sltiu | Op::Bltu | Op::Bgeu)
-    }));
-    m.system = reg(word_of(
-        [Op::Ecall, Op::Ebreak, Op::Mret].map(|op| one_of(&|row| row.op == op)),
-    ));
+    m.is_unsigned = reg(or_all([Op::Sltu, Op::Sltiu, Op::Bltu, Op::Bgeu].map(is)));
+    m.system = reg(word_of([Op::Ecall, Op::Ebreak, Op::Mret].map(is)));
     m.atomic = reg(expanded.slice(27, 5));
 }

@@ -52,12 +52,8 @@ fn shift(operands: Operands) -> Sig {
     };
     let word = by_4(word, operands.y.slice(0, 2), 1);
     let word = by_4(word, operands.y.slice(2, 2), 4);
-    match cat!(is_left, operands.y[4]) {
-        0 => word,
-        1 => by(word, 16),
-        2 => reversed(word),
-        _ => reversed(by(word, 16)),
-    }
+    let moved = if operands.y[4] { by(word, 16) } else { word }.named("moved");
+    if is_left { reversed(moved) } else { moved }
 }
 
 /// Stage 5. `link` is the result of a jump, which has function 0.

@@ -52,12 +52,7 @@ pub struct MemoryShape {
 
 impl MemoryShape {
     fn check(&self, checked: Checked<'_>) -> Result<(), ParameterError> {
-        let bytes = (BYTES * self.words) as u64;
-        if !self.base.is_multiple_of(bytes) {
-            let reason = format!("it must be a multiple of {bytes}, the size in bytes");
-            return Err(checked.refuse("base", reason));
-        }
-        Ok(())
+        checked.multiple_of("base", (BYTES * self.words) as u64, "the size in bytes")
     }
 }
 
@@ -133,7 +128,7 @@ pub(super) fn new_word(function: Sig, old: Sig, operand: Sig) -> Sig {
     )
 }
 
-#[kernel(HpuMemory, suffix = format!("{}x{}_{:x}", shape.threads, shape.words, shape.base))]
+#[kernel(HpuMemory, suffix = shape.suffix())]
 fn update() {
     let (number, above) = s.address.slice(2, 30).split_at(bits);
     s.refused = above != shape.base >> (2 + bits);

@@ -66,6 +66,7 @@ pub(crate) const SIMULATED: &[Variant] = &[
     DECODER.variant("hpu_decoder", ""),
     REGISTERS.variant("hpu_registers", ""),
     PIPELINE.variant("hpu_pipeline_4", "threads=4 trace=1"),
+    PIPELINE.variant("hpu_pipeline_4_plain", "threads=4"),
     PIPELINE.variant("hpu_pipeline_8", "threads=8 trace=1"),
     PIPELINE.variant("hpu_pipeline_16", "threads=16 trace=1 memory_clocks=2"),
     SERIAL.variant(

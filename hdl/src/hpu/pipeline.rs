@@ -248,7 +248,7 @@ fn update() {
         (calls.at(6), cat!(lit(2, 3), (!csrs.is_user).repeat(2))),
         (is_misaligned, access(6, 0)),
     ];
-    let any_cause = word_of(causes.map(|(holds, _)| holds)).any();
+    let any_cause = or_all(causes.map(|(holds, _)| holds));
     let early_cause = reg(first(&causes, access(6, 1)));
     /// A protected access asks the upper half of the ranges in the next slot, and traps then.
     let fails = issued_now.at(6) && (any_cause || (is_protected && upper_now.at(6)));

@@ -86,7 +86,7 @@ pub struct HpuRvfi {
 #[parameters(block = "hpu_pipeline", check)]
 pub struct HpuShape {
     /// Threads, which take turns: 4, 8 or 16.
-    #[parameter(8, range = 4..=16)]
+    #[parameter(8, range = 4..=16, power_of_two)]
     pub threads: usize,
     /// Protection ranges of a thread; 0: user mode may access everything.
     #[parameter(8, range = 0..=16)]
@@ -101,7 +101,7 @@ pub struct HpuShape {
     #[parameter(1)]
     pub counts: bool,
     /// Words of program memory.
-    #[parameter(8192, range = 16..=65536)]
+    #[parameter(8192, range = 16..=65536, power_of_two)]
     pub program_words: usize,
     /// Address of program memory.
     #[parameter(0x1d00_0000, range = 0..=0xffff_0000_u64)]
@@ -116,10 +116,6 @@ pub struct HpuShape {
 
 /// Where threads begin, in bytes from the beginning of program memory: that of the PULP cluster.
 const RESET_OFFSET: u64 = 0x80;
-
-fn suffix_of((is_there, name): (bool, &str)) -> &str {
-    if is_there { name } else { "" }
-}
 
 impl HpuShape {
     /// Address of the first instruction.
@@ -137,29 +133,8 @@ impl HpuShape {
         if self.predicts() { 3 } else { 7 }
     }
 
-    pub(super) fn suffix(&self) -> String {
-        let [registers, trace] = [(self.registers, "_registers"), (self.trace, "_trace")].map(suffix_of);
-        let (threads, ranges, words) = (self.threads, self.ranges, self.program_words);
-        let (clocks, options) = (self.memory_clocks, self.options());
-        format!("{threads}x{ranges}_{words}_{clocks}{registers}{options}{trace}")
-    }
-
-    /// Suffixes for missing instructions and counters.
-    pub(super) fn options(&self) -> String {
-        [(!self.multiplies, "_no_multiply"), (!self.counts, "_no_count")]
-            .map(suffix_of)
-            .concat()
-    }
-
     fn check(&self, checked: Checked<'_>) -> Result<(), ParameterError> {
-        checked.power_of_two("threads")?;
-        checked.power_of_two("program_words")?;
-        match self.program_base % (4 * self.program_words as u64) {
-            0 => Ok(()),
-            _ => Err(checked.refuse(
-                "program_base",
-                "it must be a multiple of the size of program memory".into(),
-            )),
-        }
+        let size = 4 * self.program_words as u64;
+        checked.multiple_of("program_base", size, "the size of program memory")
     }
 }

@@ -80,7 +80,7 @@ fn update() {
         };
         low >= first && low < end
     });
-    let is_inside = word_of(hits).any() && !high.any();
+    let is_inside = or_all(hits) && !high.any();
     allowed = if registers {
         let part = grain.slice(PART_BITS - GRAIN_BITS, 32 - PART_BITS);
         is_inside || part == STDOUT >> PART_BITS || part == PERIPHERALS >> PART_BITS

@@ -312,7 +312,7 @@ fn update() {
     let given = words
         .into_iter()
         .map(|(is_it, word)| (is_it && is_word).repeat(32) & word);
-    let given = reg(given.reduce(|a, b| a | b).expect("a word"));
+    let given = reg(or_all(given));
     pipeline.m.read_data = if reg(to_memory) { memory.s.read_data } else { given };
 
     let done_here = offers && is_ready;

@@ -175,7 +175,7 @@ fn update() {
     let is_short = count < SHORTEST as u64;
     let is_right = sum == RESIDUE;
     let causes = [cut, has_error, is_short, !is_right, is_pause];
-    let is_good = !word_of(causes).any();
+    let is_good = !or_all(causes);
     m.valid = reg_reset((comes || is_over) && is_full, false);
     m.data = reg(oldest);
     m.last = reg(is_over);

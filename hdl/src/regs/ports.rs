@@ -205,11 +205,7 @@ fn update() {
     if looked && !answered {
         looked = false;
         answered = true;
-        data = parts
-            .iter()
-            .copied()
-            .reduce(|a, b| a | b)
-            .expect("there is a block");
+        data = or_all(parts.iter().copied());
         refused = unknown;
     }
     /// Second step: the word. Of a word outside of all blocks all bits are 0.
@@ -221,7 +217,7 @@ fn update() {
         for (number, part) in parts.iter().enumerate() {
             let chosen = (number * PART..blocks.min((number + 1) * PART))
                 .map(|block| values.slice(block * WORD, WORD) & decoder.block[block].repeat(WORD));
-            *part = chosen.reduce(|a, b| a | b).expect("a part has blocks");
+            *part = or_all(chosen);
         }
     }
     /// First step: the address.

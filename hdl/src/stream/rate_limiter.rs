@@ -205,9 +205,7 @@ pub struct RateLimiterShape {
 
 impl RateLimiterShape {
     fn check(&self, checked: Checked<'_>) -> Result<(), ParameterError> {
-        if !self.data.is_multiple_of(8) {
-            return Err(checked.refuse("data_width", "it must be a multiple of 8".into()));
-        }
+        checked.multiple_of("data_width", 8, "a byte")?;
         // Two clocks at the highest rate may come in above the burst.
         let needed = self.bytes_width() + 1;
         if self.credit < needed {
@@ -293,7 +291,9 @@ mod tests {
         };
         assert_eq!(
             refused(&[("data_width", 12)]).as_deref(),
-            Some("spinneret_rate_limiter: data_width = 12 is not possible: it must be a multiple of 8")
+            Some(
+                "spinneret_rate_limiter: data_width = 12 is not possible: it must be a multiple of 8, a byte"
+            )
         );
         assert_eq!(
             refused(&[("credit_width", 7)]).as_deref(),

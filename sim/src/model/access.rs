@@ -111,9 +111,12 @@ impl Instance {
     /// If the port is an output.
     #[inline]
     pub fn set_high(&mut self, port: PortHandle, high: bool) {
-        let stays = *self.bytes(port) == [u8::from(high)];
-        if !stays || self.infos[port.index].direction != Direction::Input {
-            self.set_bytes(port, &[u8::from(high)]);
+        let info = &self.infos[port.index];
+        if info.width > 1 || info.direction != Direction::Input {
+            return self.set_bytes(port, &[u8::from(high)]);
+        }
+        if self.is_high(port) != high {
+            self.set(port.index, high);
         }
     }
 

@@ -262,7 +262,7 @@ impl PortHandle {
 }
 
 /// Version of the interface that this file describes.
-const ABI: u32 = 2;
+const ABI: u32 = 3;
 
 /// The exports of a Verilated model.
 ///
@@ -279,6 +279,7 @@ pub struct Table {
     eval: unsafe extern "C" fn(*mut c_void, follow: bool) -> *const c_char,
     trace: unsafe extern "C" fn(*mut c_void, *const c_char) -> *const c_char,
     advance: unsafe extern "C" fn(*mut c_void, u64) -> *const c_char,
+    run: unsafe extern "C" fn(*mut c_void, clock: *mut u8, follow: bool, cycles: u64) -> *const c_char,
 }
 
 /// Where a port's value is stored.

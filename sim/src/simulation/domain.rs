@@ -256,6 +256,11 @@ impl Clocking {
         self.reset.is_some()
     }
 
+    /// The clock, if the design has one.
+    pub(crate) fn clock(self) -> Option<PortHandle> {
+        self.clock
+    }
+
     /// Lets the clock rise or fall.
     pub(crate) fn set_clock(self, dut: &mut Instance, high: bool) {
         if let Some(clock) = self.clock {

@@ -19,7 +19,7 @@
 #include "verilated_fst_c.h"
 #endif
 
-#define SPINNERET_ABI 2
+#define SPINNERET_ABI 3
 
 // Where the value of a port is stored, and how many bytes it takes.
 struct SpinneretPort {
@@ -45,6 +45,8 @@ struct SpinneretTable {
     const char* (*trace)(void* instance, const char* path);
     // Sets the time in picoseconds and adds all changes to the waveform, if one is open; null, or why not.
     const char* (*advance)(void* instance, uint64_t time_ps);
+    // Lets a clock, whose value is there, fall and rise that many times, while all inputs keep their values; null, or why not.
+    const char* (*run)(void* instance, void* clock, bool follow, uint64_t cycles);
 };
 
 namespace spinneret {
@@ -100,6 +102,19 @@ struct Instance {
     static const char* eval(void* instance, bool follow) {
         follow_inputs = follow;
         return of(instance)->guarded([](Instance* self) { self->model->eval(); });
+    }
+
+    static const char* run(void* instance, void* clock, bool follow, uint64_t cycles) {
+        follow_inputs = follow;
+        return of(instance)->guarded([=](Instance* self) {
+            CData& level = *static_cast<CData*>(clock);
+            for (uint64_t cycle = 0; cycle < cycles; ++cycle) {
+                level = 0;
+                self->model->eval();
+                level = 1;
+                self->model->eval();
+            }
+        });
     }
 
     static const char* trace(void* instance, const char* path) {

@@ -77,7 +77,7 @@ using {function}_instance = spinneret::Instance<{class}>;
 {ports}}}
 extern "C" const SpinneretTable* {function}() {{
     using I = {function}_instance;
-    static const SpinneretTable table{{SPINNERET_ABI, {count}, I::create, I::destroy, {function}_ports, I::eval, I::trace, I::advance}};
+    static const SpinneretTable table{{SPINNERET_ABI, {count}, I::create, I::destroy, {function}_ports, I::eval, I::trace, I::advance, I::run}};
     return &table;
 }}
 "#

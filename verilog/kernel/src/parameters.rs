@@ -265,6 +265,13 @@ pub(crate) fn expand(input: &DeriveInput) -> syn::Result<TokenStream> {
                 values
             }
         }
+        impl #name {
+            /// What tells modules of other values apart, a part of their names: all that the reference configuration has not.
+            #[allow(dead_code)]
+            #visibility fn suffix(&self) -> String {
+                crate::entry::suffix(self)
+            }
+        }
         #new
     })
 }

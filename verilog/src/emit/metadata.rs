@@ -44,7 +44,10 @@ impl Metadata {
             value: i64::try_from(*value).unwrap_or(i64::MAX),
             formula: formula.map(str::to_owned),
         };
-        let name = suffix.map_or(T::NAME.to_owned(), |suffix| format!("{}_{suffix}", T::NAME));
+        let name = match suffix.filter(|suffix| !suffix.is_empty()) {
+            Some(suffix) => format!("{}_{suffix}", T::NAME),
+            None => T::NAME.to_owned(),
+        };
         let fields = T::FIELDS.iter();
         Self {
             block: Some(T::NAME.to_owned()),

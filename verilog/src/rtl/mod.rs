@@ -19,8 +19,8 @@ pub use handle::{
 pub use pipeline::{Staged, staged};
 pub(crate) use sig::sig;
 pub use sig::{
-    Operand, Packable, Part, Places, Sig, cat, cat_all, constant, first, pack, reg, reg_reset, sum, wire,
-    wire_bit, word_of,
+    Operand, Packable, Part, Places, Sig, cat, cat_all, constant, first, or_all, pack, reg, reg_reset, sum,
+    wire, wire_bit, word_of,
 };
 pub use signed::{OnSigned, Signed, SignedOperand};
 pub use tree::{BlockClock, Clocking};

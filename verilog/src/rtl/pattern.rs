@@ -1,7 +1,7 @@
 //! Patterns of a `match`: bits with places that do not count, and whether the arms are complete.
 
 use super::control::{Decided, refuse};
-use super::sig::Sig;
+use super::sig::{Sig, or_all};
 use super::tree::{self, NodeId, Op, Statement};
 use crate::emit::ir::Relation;
 use crate::lang::Word;
@@ -53,6 +53,42 @@ impl Sig<Word> {
             .reduce(|a, b| a & b)
             .unwrap_or_else(|| Decided::decided(true))
     }
+
+    /// The value fits one of the patterns at least. Patterns that differ in one bit alone become one.
+    ///
+    /// # Panics
+    /// If there is no pattern.
+    #[track_caller]
+    pub fn fits_any<'a>(self, patterns: impl IntoIterator<Item = &'a str>) -> Sig<bool> {
+        let patterns = merged(patterns);
+        or_all(patterns.iter().map(|pattern| self.fits(pattern)))
+    }
+}
+
+/// As few patterns for the same words as pairs that differ in one bit give.
+fn merged<'a>(patterns: impl IntoIterator<Item = &'a str>) -> Vec<String> {
+    let digits = |pattern: &str| pattern.chars().filter(|digit| *digit != '_').collect();
+    let mut merged: Vec<String> = patterns.into_iter().map(digits).collect();
+    let pair_of = |merged: &[String]| {
+        let pairs = (0..merged.len()).flat_map(|second| (0..second).map(move |first| (first, second)));
+        pairs
+            .filter_map(|(first, second)| Some((first, second, joined(&merged[first], &merged[second])?)))
+            .next()
+    };
+    while let Some((first, second, joined)) = pair_of(&merged) {
+        merged.swap_remove(second);
+        merged[first] = joined;
+    }
+    merged
+}
+
+/// The pattern for the words of both, if they differ in one bit at most.
+fn joined(one: &str, other: &str) -> Option<String> {
+    let pairs = || one.chars().zip(other.chars());
+    let differ = pairs().filter(|(a, b)| a != b);
+    let is_near = differ.clone().count() <= 1 && differ.clone().all(|(a, b)| a != '?' && b != '?');
+    (is_near && one.len() == other.len())
+        .then(|| pairs().map(|(a, b)| if a == b { a } else { '?' }).collect())
 }
 
 /// The test of the last arm of a `match` without `_`, which is not done.

@@ -474,6 +474,16 @@ pub fn first<T>(choices: &[(Sig<bool>, Sig<T>)], otherwise: Sig<T>) -> Sig<T> {
     choices.iter().rev().fold(otherwise, choose)
 }
 
+/// The bitwise OR of all values.
+///
+/// # Panics
+/// If there is none.
+#[track_caller]
+pub fn or_all<V: BitOr<Output = V>>(values: impl IntoIterator<Item = V>) -> V {
+    let all = values.into_iter().reduce(|a, b| a | b);
+    all.expect("the OR of no value at all")
+}
+
 /// Bits side by side as a word, the first in bit 0.
 #[track_caller]
 pub fn word_of(bits: impl IntoIterator<Item = Sig<bool>>) -> Sig<Word> {

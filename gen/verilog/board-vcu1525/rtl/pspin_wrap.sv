@@ -527,7 +527,7 @@ module pspin_wrap #(
         end
     end
 
-    spinneret_message_scheduler_2x16x128x20x4 u_scheduler (
+    spinneret_message_scheduler_contexts_4 u_scheduler (
         .clk(clk_i),
         .rst(reset),
         .her_ready(her_ready_o),

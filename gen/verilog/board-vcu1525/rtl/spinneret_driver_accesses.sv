@@ -57,8 +57,6 @@ module spinneret_driver_accesses (
     input  wire  [31:0] other_word // The word of another register, or 0, one clock after `m`.
 );
 
-    logic [6:0] signal;
-    logic [6:0] signal_1;
     logic is_decided;
     logic shared;
     logic shared_1;
@@ -70,8 +68,8 @@ module spinneret_driver_accesses (
     logic is_first;
     logic second;
     logic [31:0] word;
-    logic [7:0] signal_2 = 8'd0;
-    logic [7:0] signal_3 = 8'd0;
+    logic [7:0] signal = 8'd0;
+    logic [7:0] signal_1 = 8'd0;
     logic is_task;
     logic turn_waits_0;
     logic turn_waits_1;
@@ -83,38 +81,28 @@ module spinneret_driver_accesses (
         (s_0_offset == 8'h18) : (s_0_offset == 8'h80)) && !is_decided));
     assign shared_1 = shared && !(!s_0_is_dma && s_0_offset == 8'h84 && s_0_is_write && open[{s_0_hpu,
         s_0_data[1:0]}]);
-
-    always_comb begin
-        for (int unsigned i = 0; i < 7; i++) begin
-            signal[i] = s_0_offset == 8'(i*4 + 144);
-        end
-    end
-
     assign shared_2 = (s_0_is_user && !s_0_is_dma && (s_0_offset == 8'h50 || s_0_offset == 8'h54)) ||
         (!(s_0_is_dma ? (s_0_offset == 8'd0 || s_0_offset == 8'd8 || s_0_offset == 8'h10 || (!s_0_is_write &&
-        (s_0_offset == 8'h18 || s_0_offset == 8'h20))) : ((|signal) || s_0_offset == 8'h8c || s_0_offset ==
-        8'h84 || s_0_offset == 8'h88 || s_0_offset == 8'h50 || s_0_offset == 8'h54 || (!s_0_is_write &&
-        (s_0_offset == 8'h80 || s_0_offset < 8'h50 || s_0_offset == 8'h58)))) && !(!s_0_is_dma &&
-        !s_0_offset[7] && !held[s_0_hpu])) || (is_decided && !decision_allowed);
+        (s_0_offset == 8'h18 || s_0_offset == 8'h20))) : (((s_0_offset == 8'h90) | (s_0_offset == 8'h94) |
+        (s_0_offset == 8'h98) | (s_0_offset == 8'h9c) | (s_0_offset == 8'ha0) | (s_0_offset == 8'ha4) |
+        (s_0_offset == 8'ha8)) || s_0_offset == 8'h8c || s_0_offset == 8'h84 || s_0_offset == 8'h88 ||
+        s_0_offset == 8'h50 || s_0_offset == 8'h54 || (!s_0_is_write && (s_0_offset == 8'h80 || s_0_offset <
+        8'h50 || s_0_offset == 8'h58)))) && !(!s_0_is_dma && !s_0_offset[7] && !held[s_0_hpu])) || (is_decided
+        && !decision_allowed);
     assign is_decided_1 = !s_1_is_write && (s_1_is_dma ? (s_1_offset == 8'h18) : (s_1_offset == 8'h80)) &&
         decision_valid && decision_hpu == s_1_hpu;
     assign shared_3 = !((!s_1_is_dma && !s_1_offset[7] && !held[s_1_hpu]) || (!s_1_is_write && (s_1_is_dma ?
         (s_1_offset == 8'h18) : (s_1_offset == 8'h80)) && !is_decided_1));
     assign shared_4 = shared_3 && !(!s_1_is_dma && s_1_offset == 8'h84 && s_1_is_write && open[{s_1_hpu,
         s_1_data[1:0]}]);
-
-    always_comb begin
-        for (int unsigned i = 0; i < 7; i++) begin
-            signal_1[i] = s_1_offset == 8'(i*4 + 144);
-        end
-    end
-
     assign shared_5 = (s_1_is_user && !s_1_is_dma && (s_1_offset == 8'h50 || s_1_offset == 8'h54)) ||
         (!(s_1_is_dma ? (s_1_offset == 8'd0 || s_1_offset == 8'd8 || s_1_offset == 8'h10 || (!s_1_is_write &&
-        (s_1_offset == 8'h18 || s_1_offset == 8'h20))) : ((|signal_1) || s_1_offset == 8'h8c || s_1_offset ==
-        8'h84 || s_1_offset == 8'h88 || s_1_offset == 8'h50 || s_1_offset == 8'h54 || (!s_1_is_write &&
-        (s_1_offset == 8'h80 || s_1_offset < 8'h50 || s_1_offset == 8'h58)))) && !(!s_1_is_dma &&
-        !s_1_offset[7] && !held[s_1_hpu])) || (is_decided_1 && !decision_allowed);
+        (s_1_offset == 8'h18 || s_1_offset == 8'h20))) : (((s_1_offset == 8'h90) | (s_1_offset == 8'h94) |
+        (s_1_offset == 8'h98) | (s_1_offset == 8'h9c) | (s_1_offset == 8'ha0) | (s_1_offset == 8'ha4) |
+        (s_1_offset == 8'ha8)) || s_1_offset == 8'h8c || s_1_offset == 8'h84 || s_1_offset == 8'h88 ||
+        s_1_offset == 8'h50 || s_1_offset == 8'h54 || (!s_1_is_write && (s_1_offset == 8'h80 || s_1_offset <
+        8'h50 || s_1_offset == 8'h58)))) && !(!s_1_is_dma && !s_1_offset[7] && !held[s_1_hpu])) ||
+        (is_decided_1 && !decision_allowed);
     assign is_first = !turn_second;
     assign s_0_ready = shared_1 && !(!is_first && s_1_valid && shared_3);
     assign s_0_refused = shared_2;
@@ -122,7 +110,7 @@ module spinneret_driver_accesses (
     assign s_1_ready = shared_4 && !(is_first && s_0_valid && shared);
     assign s_1_refused = shared_5;
     assign turn_waits_1 = s_1_valid && shared_4 && is_first && s_0_valid && shared;
-    assign asks = signal_2 | signal_3;
+    assign asks = signal | signal_1;
     assign second = s_1_valid && shared_4 && !(is_first && s_0_valid && shared) && !shared_5;
     assign word = (task_word & {32{is_task}}) | other_word;
     assign s_0_read_data = word;
@@ -139,8 +127,8 @@ module spinneret_driver_accesses (
         offer_1_hpu <= s_1_hpu;
         offer_1_is_dma <= s_1_is_dma;
         offer_1_is_user <= s_1_is_user;
-        signal_2 <= (8'd1 << s_0_hpu) & {8{s_0_valid && !s_0_is_dma && !s_0_is_write && s_0_offset == 8'd0}};
-        signal_3 <= (8'd1 << s_1_hpu) & {8{s_1_valid && !s_1_is_dma && !s_1_is_write && s_1_offset == 8'd0}};
+        signal <= (8'd1 << s_0_hpu) & {8{s_0_valid && !s_0_is_dma && !s_0_is_write && s_0_offset == 8'd0}};
+        signal_1 <= (8'd1 << s_1_hpu) & {8{s_1_valid && !s_1_is_dma && !s_1_is_write && s_1_offset == 8'd0}};
         decision_refused <= (s_0_valid && shared_2 && is_decided) || (s_1_valid && shared_5 && is_decided_1);
         m_valid <= (s_0_valid && shared_1 && !(!is_first && s_1_valid && shared_3) && !shared_2) || second;
         m_hpu <= second ? s_1_hpu : s_0_hpu;
@@ -152,8 +140,8 @@ module spinneret_driver_accesses (
         if (rst) begin
             offer_0_valid <= 1'b0;
             offer_1_valid <= 1'b0;
-            signal_2 <= 8'd0;
-            signal_3 <= 8'd0;
+            signal <= 8'd0;
+            signal_1 <= 8'd0;
             decision_refused <= 1'b0;
             m_valid <= 1'b0;
         end

@@ -28,11 +28,9 @@ module spinneret_driver_registers (
     output logic  [7:0] busy // HPUs with commands or copies under way.
 );
 
-    logic [7:0] signal;
-    logic [9:0] signal_1;
-    logic [2:0] signal_2;
-    logic [7:0] signal_5;
-    logic [7:0] signal_6;
+    logic [2:0] signal;
+    logic [7:0] signal_3;
+    logic [7:0] signal_4;
     logic [6:0] place;
     logic stores;
     logic is_word; // Information and words of commands begin after the first three registers.
@@ -40,7 +38,6 @@ module spinneret_driver_registers (
     logic is_test;
     logic issues;
     logic starts;
-    logic [3:0] waiting;
     logic [31:0] change;
     logic [31:0] copy;
     logic [3:0] open_here;
@@ -65,8 +62,8 @@ module spinneret_driver_registers (
     logic [3:0] copies_6 = 4'd0;
     logic [3:0] copies_7 = 4'd0;
     logic [31:0] other;
-    logic [31:0] signal_3;
-    logic signal_4;
+    logic [31:0] signal_1;
+    logic signal_2;
     logic registers_write_enable;
     logic [13:0] registers_read_addr;
     logic [63:0] registers_read_data;
@@ -102,11 +99,10 @@ module spinneret_driver_registers (
     assign begins = access_valid && (issues || starts);
 
     // Numbers of copies: the last one and 1, or without those that are under way. The lowest bits carry a 1.
-    assign waiting = (copies_0 & {4{access_hpu == 3'd0}}) | (copies_1 & {4{access_hpu == 3'd1}}) | (copies_2 &
-        {4{access_hpu == 3'd2}}) | (copies_3 & {4{access_hpu == 3'd3}}) | (copies_4 & {4{access_hpu == 3'd4}})
-        | (copies_5 & {4{access_hpu == 3'd5}}) | (copies_6 & {4{access_hpu == 3'd6}}) | (copies_7 &
-        {4{access_hpu == 3'd7}});
-    assign change = ~{28'd0, waiting} & {32{!starts}};
+    assign change = ~{28'd0, (copies_0 & {4{access_hpu == 3'd0}}) | (copies_1 & {4{access_hpu == 3'd1}}) |
+        (copies_2 & {4{access_hpu == 3'd2}}) | (copies_3 & {4{access_hpu == 3'd3}}) | (copies_4 &
+        {4{access_hpu == 3'd4}}) | (copies_5 & {4{access_hpu == 3'd5}}) | (copies_6 & {4{access_hpu == 3'd6}})
+        | (copies_7 & {4{access_hpu == 3'd7}})} & {32{!starts}};
     assign copy = 32'(({started_read_data, 1'b1} + {change, 1'b1}) >> 1'd1);
     assign started_write_enable = access_valid && starts;
     assign open_here = opened[{access_hpu, 2'd0} +: 4];
@@ -114,34 +110,16 @@ module spinneret_driver_registers (
     assign is_number = starts || (access_is_dma && access_offset == 8'h20);
 
     always_comb begin
-        signal[0] = open_here == 4'd1;
-        signal[1] = open_here == 4'd2;
-        signal[2] = open_here == 4'd4;
-        signal[3] = open_here == 4'd7;
-        signal[4] = open_here == 4'd8;
-        signal[5] = open_here == 4'hb;
-        signal[6] = open_here == 4'hd;
-        signal[7] = open_here == 4'he;
-    end
-
-    always_comb begin
-        signal_1[0] = open_here == 4'd3;
-        signal_1[1] = open_here == 4'd5;
-        signal_1[2] = open_here == 4'd6;
-        signal_1[3] = open_here == 4'd7;
-        for (int unsigned i = 0; i < 6; i++) begin
-            signal_1[i + 4] = open_here == 4'(i + 9);
-        end
-    end
-
-    always_comb begin
-        signal_2[0] = |signal;
-        signal_2[1] = |signal_1;
-        signal_2[2] = open_here == 4'hf;
+        signal[0] = (open_here == 4'd1) | (open_here == 4'd2) | (open_here == 4'd4) | (open_here == 4'd7) |
+            (open_here == 4'd8) | (open_here == 4'hb) | (open_here == 4'hd) | (open_here == 4'he);
+        signal[1] = (open_here == 4'd3) | (open_here == 4'd5) | (open_here == 4'd6) | (open_here == 4'd7) |
+            (open_here == 4'd9) | (open_here == 4'ha) | (open_here == 4'hb) | (open_here == 4'hc) | (open_here
+            == 4'hd) | (open_here == 4'he);
+        signal[2] = open_here == 4'hf;
     end
 
     // The sum comes late, so it is chosen after the registers.
-    assign word = other | (signal_3 & {32{signal_4}});
+    assign word = other | (signal_1 & {32{signal_2}});
     assign opens = (32'd1 << {access_hpu, number}) & {32{access_valid && issues && is_sent}};
     assign open = opened;
 
@@ -158,29 +136,29 @@ module spinneret_driver_registers (
 
     always_comb begin
         for (int unsigned i = 0; i < 8; i++) begin
-            signal_5[i] = |opened[i*4 +: 4];
+            signal_3[i] = |opened[i*4 +: 4];
         end
     end
 
     always_comb begin
-        signal_6[0] = |copies_0;
-        signal_6[1] = |copies_1;
-        signal_6[2] = |copies_2;
-        signal_6[3] = |copies_3;
-        signal_6[4] = |copies_4;
-        signal_6[5] = |copies_5;
-        signal_6[6] = |copies_6;
-        signal_6[7] = |copies_7;
+        signal_4[0] = |copies_0;
+        signal_4[1] = |copies_1;
+        signal_4[2] = |copies_2;
+        signal_4[3] = |copies_3;
+        signal_4[4] = |copies_4;
+        signal_4[5] = |copies_5;
+        signal_4[6] = |copies_6;
+        signal_4[7] = |copies_7;
     end
 
-    assign busy = signal_5 | signal_6;
+    assign busy = signal_3 | signal_4;
 
     always_ff @(posedge clk) begin
         other <= is_number ? 32'd0 : (is_stored ? registers_read_data[31:0] : (issues ? {30'd0, number} :
-            ((!access_is_dma && access_offset == 8'h84) ? {29'd0, signal_2} : (is_test ? {31'd0, is_done} :
+            ((!access_is_dma && access_offset == 8'h84) ? {29'd0, signal} : (is_test ? {31'd0, is_done} :
             32'd0))));
-        signal_3 <= copy;
-        signal_4 <= is_number;
+        signal_1 <= copy;
+        signal_2 <= is_number;
         opened <= (opened & ~((32'd1 << done_id) & {32{done}})) | opens;
         if (shared) begin
             copies_0 <= (access_valid && starts && access_hpu == 3'd0) ? (copies_0 + 4'd1) : (copies_0 -

@@ -224,7 +224,7 @@ module spinneret_hpu_cluster_2x16 (
         end
     end
 
-    spinneret_hpu_pipeline_4x8_8192_2_registers u_pipelines_0 (
+    spinneret_hpu_pipeline_threads_4_registers_1_memory_clocks_2 u_pipelines_0 (
         .clk(clk),
         .rst(pipelines_0_rst),
         .hart_base({26'd0, number, 5'd0}),
@@ -254,7 +254,7 @@ module spinneret_hpu_cluster_2x16 (
         .trap_cause(pipelines_0_trap_cause)
     );
 
-    spinneret_hpu_pipeline_4x8_8192_2_registers u_pipelines_1 (
+    spinneret_hpu_pipeline_threads_4_registers_1_memory_clocks_2 u_pipelines_1 (
         .clk(clk),
         .rst(pipelines_1_rst),
         .hart_base(pipelines_1_hart_base),

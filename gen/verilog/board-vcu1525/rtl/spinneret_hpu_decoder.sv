@@ -56,124 +56,39 @@ module spinneret_hpu_decoder (
     logic is_c_add;
     logic is_c_swsp;
     logic [31:0] long_form;
-    logic is_lui;
-    logic is_auipc;
-    logic is_jal;
-    logic is_jalr;
-    logic is_beq;
-    logic is_bne;
-    logic is_blt;
-    logic is_bge;
-    logic is_bltu;
-    logic is_bgeu;
-    logic is_lb;
-    logic is_lh;
-    logic is_lw;
-    logic is_lbu;
-    logic is_lhu;
-    logic is_sb;
-    logic is_sh;
-    logic is_sw;
-    logic is_addi;
-    logic is_slti;
-    logic is_sltiu;
-    logic is_xori;
-    logic is_ori;
-    logic is_andi;
-    logic is_slli;
-    logic is_srli;
-    logic is_srai;
-    logic is_add;
-    logic is_sub;
-    logic is_sll;
-    logic is_slt;
-    logic is_sltu;
-    logic is_xor;
-    logic is_srl;
-    logic is_sra;
-    logic is_or;
-    logic is_and;
-    logic is_mul;
-    logic is_mulh;
-    logic is_mulhsu;
-    logic is_mulhu;
-    logic is_div;
-    logic is_divu;
-    logic is_rem;
-    logic is_remu;
-    logic is_csum;
-    logic is_fence;
-    logic is_fence_i;
-    logic is_ecall;
-    logic is_ebreak;
-    logic is_mret;
-    logic is_wfi;
-    logic is_csrrw;
-    logic is_csrrs;
-    logic is_csrrc;
-    logic is_csrrwi;
-    logic is_csrrsi;
-    logic is_csrrci;
-    logic is_lr_w;
-    logic is_sc_w;
-    logic is_amoswap_w;
-    logic is_amoadd_w;
-    logic is_amoxor_w;
-    logic is_amoand_w;
-    logic is_amoor_w;
-    logic is_amomin_w;
-    logic is_amomax_w;
-    logic is_amominu_w;
-    logic is_amomaxu_w;
+    logic unit_custom;
+    logic format_r;
+    logic format_i;
+    logic format_shift;
+    logic format_load;
+    logic format_s;
+    logic format_b;
+    logic format_u;
+    logic format_j;
+    logic format_csr;
+    logic format_csrimm;
+    logic format_reserve;
     logic shared_1;
+    logic shared_2;
+    logic format_atomic;
+    logic format_fence;
+    logic unit_alu;
+    logic unit_multiply;
+    logic unit_divide;
+    logic unit_jump;
+    logic unit_load;
+    logic unit_atomic;
+    logic unit_csr;
+    logic unit_system;
+    logic has_it; // The immediate of each format.
     logic has_function; // Bits of an immediate are no function.
     logic has_alternate;
     logic [31:0] expanded;
 
     assign shared = (word[15:13] == 3'd3) & (word[11:7] == 5'd2) & (word[1:0] == 2'd1);
-    assign is_beq = (expanded[14:12] == 3'd0) & (expanded[6:0] == 7'h63);
-    assign is_bne = (expanded[14:12] == 3'd1) & (expanded[6:0] == 7'h63);
-    assign is_blt = (expanded[14:12] == 3'd4) & (expanded[6:0] == 7'h63);
-    assign is_bge = (expanded[14:12] == 3'd5) & (expanded[6:0] == 7'h63);
-    assign is_bltu = (expanded[14:12] == 3'd6) & (expanded[6:0] == 7'h63);
-    assign is_bgeu = (expanded[14:12] == 3'd7) & (expanded[6:0] == 7'h63);
-    assign is_sb = (expanded[14:12] == 3'd0) & (expanded[6:0] == 7'h23);
-    assign is_sh = (expanded[14:12] == 3'd1) & (expanded[6:0] == 7'h23);
-    assign is_sw = (expanded[14:12] == 3'd2) & (expanded[6:0] == 7'h23);
-    assign is_add = (expanded[31:25] == 7'd0) & (expanded[14:12] == 3'd0) & (expanded[6:0] == 7'h33);
-    assign is_sub = (expanded[31:25] == 7'h20) & (expanded[14:12] == 3'd0) & (expanded[6:0] == 7'h33);
-    assign is_sll = (expanded[31:25] == 7'd0) & (expanded[14:12] == 3'd1) & (expanded[6:0] == 7'h33);
-    assign is_slt = (expanded[31:25] == 7'd0) & (expanded[14:12] == 3'd2) & (expanded[6:0] == 7'h33);
-    assign is_sltu = (expanded[31:25] == 7'd0) & (expanded[14:12] == 3'd3) & (expanded[6:0] == 7'h33);
-    assign is_xor = (expanded[31:25] == 7'd0) & (expanded[14:12] == 3'd4) & (expanded[6:0] == 7'h33);
-    assign is_srl = (expanded[31:25] == 7'd0) & (expanded[14:12] == 3'd5) & (expanded[6:0] == 7'h33);
-    assign is_sra = (expanded[31:25] == 7'h20) & (expanded[14:12] == 3'd5) & (expanded[6:0] == 7'h33);
-    assign is_or = (expanded[31:25] == 7'd0) & (expanded[14:12] == 3'd6) & (expanded[6:0] == 7'h33);
-    assign is_and = (expanded[31:25] == 7'd0) & (expanded[14:12] == 3'd7) & (expanded[6:0] == 7'h33);
-    assign is_mul = (expanded[31:25] == 7'd1) & (expanded[14:12] == 3'd0) & (expanded[6:0] == 7'h33);
-    assign is_mulh = (expanded[31:25] == 7'd1) & (expanded[14:12] == 3'd1) & (expanded[6:0] == 7'h33);
-    assign is_mulhsu = (expanded[31:25] == 7'd1) & (expanded[14:12] == 3'd2) & (expanded[6:0] == 7'h33);
-    assign is_mulhu = (expanded[31:25] == 7'd1) & (expanded[14:12] == 3'd3) & (expanded[6:0] == 7'h33);
-    assign is_div = (expanded[31:25] == 7'd1) & (expanded[14:12] == 3'd4) & (expanded[6:0] == 7'h33);
-    assign is_divu = (expanded[31:25] == 7'd1) & (expanded[14:12] == 3'd5) & (expanded[6:0] == 7'h33);
-    assign is_rem = (expanded[31:25] == 7'd1) & (expanded[14:12] == 3'd6) & (expanded[6:0] == 7'h33);
-    assign is_remu = (expanded[31:25] == 7'd1) & (expanded[14:12] == 3'd7) & (expanded[6:0] == 7'h33);
-    assign is_csum = (expanded[31:25] == 7'd0) & (expanded[14:12] == 3'd0) & (expanded[6:0] == 7'hb);
-    assign is_sc_w = (expanded[31:27] == 5'd3) & (expanded[14:12] == 3'd2) & (expanded[6:0] == 7'h2f);
-    assign is_amoswap_w = (expanded[31:27] == 5'd1) & (expanded[14:12] == 3'd2) & (expanded[6:0] == 7'h2f);
-    assign is_amoadd_w = (expanded[31:27] == 5'd0) & (expanded[14:12] == 3'd2) & (expanded[6:0] == 7'h2f);
-    assign is_amoxor_w = (expanded[31:27] == 5'd4) & (expanded[14:12] == 3'd2) & (expanded[6:0] == 7'h2f);
-    assign is_amoand_w = (expanded[31:27] == 5'hc) & (expanded[14:12] == 3'd2) & (expanded[6:0] == 7'h2f);
-    assign is_amoor_w = (expanded[31:27] == 5'd8) & (expanded[14:12] == 3'd2) & (expanded[6:0] == 7'h2f);
-    assign is_amomin_w = (expanded[31:27] == 5'h10) & (expanded[14:12] == 3'd2) & (expanded[6:0] == 7'h2f);
-    assign is_amomax_w = (expanded[31:27] == 5'h14) & (expanded[14:12] == 3'd2) & (expanded[6:0] == 7'h2f);
-    assign is_amominu_w = (expanded[31:27] == 5'h18) & (expanded[14:12] == 3'd2) & (expanded[6:0] == 7'h2f);
-    assign is_amomaxu_w = (expanded[31:27] == 5'h1c) & (expanded[14:12] == 3'd2) & (expanded[6:0] == 7'h2f);
-    assign shared_1 = is_beq | is_bne | is_blt | is_bge | is_bltu | is_bgeu | is_sb | is_sh | is_sw | is_add |
-        is_sub | is_sll | is_slt | is_sltu | is_xor | is_srl | is_sra | is_or | is_and | is_mul | is_mulh |
-        is_mulhsu | is_mulhu | is_div | is_divu | is_rem | is_remu | is_csum | is_sc_w | is_amoswap_w |
-        is_amoadd_w | is_amoxor_w | is_amoand_w | is_amoor_w | is_amomin_w | is_amomax_w | is_amominu_w |
-        is_amomaxu_w;
+    assign shared_1 = (expanded[31:29] == 3'd0) & expanded[27] & (expanded[14:12] == 3'd2) & (expanded[6:0] ==
+        7'h2f);
+    assign shared_2 = (expanded[28:27] == 2'd0) & (expanded[14:12] == 3'd2) & (expanded[6:0] == 7'h2f);
     assign is_short_word = !(&word[1:0]);
     assign is_c_addi4spn = (word[15:13] == 3'd0) & (word[1:0] == 2'd0) & !((word[15:5] == 11'd0) & (word[1:0]
         == 2'd0));
@@ -231,104 +146,99 @@ module spinneret_hpu_decoder (
         word[8:7], word[12], word[6:2], 8'h12, word[11:9], 9'h23});
     assign rs1 = expanded[19:15];
     assign rs2 = expanded[24:20];
-    assign is_lui = expanded[6:0] == 7'h37;
-    assign is_auipc = expanded[6:0] == 7'h17;
-    assign is_jal = expanded[6:0] == 7'h6f;
-    assign is_jalr = (expanded[14:12] == 3'd0) & (expanded[6:0] == 7'h67);
-    assign is_lb = (expanded[14:12] == 3'd0) & (expanded[6:0] == 7'd3);
-    assign is_lh = (expanded[14:12] == 3'd1) & (expanded[6:0] == 7'd3);
-    assign is_lw = (expanded[14:12] == 3'd2) & (expanded[6:0] == 7'd3);
-    assign is_lbu = (expanded[14:12] == 3'd4) & (expanded[6:0] == 7'd3);
-    assign is_lhu = (expanded[14:12] == 3'd5) & (expanded[6:0] == 7'd3);
-    assign is_addi = (expanded[14:12] == 3'd0) & (expanded[6:0] == 7'h13);
-    assign is_slti = (expanded[14:12] == 3'd2) & (expanded[6:0] == 7'h13);
-    assign is_sltiu = (expanded[14:12] == 3'd3) & (expanded[6:0] == 7'h13);
-    assign is_xori = (expanded[14:12] == 3'd4) & (expanded[6:0] == 7'h13);
-    assign is_ori = (expanded[14:12] == 3'd6) & (expanded[6:0] == 7'h13);
-    assign is_andi = (expanded[14:12] == 3'd7) & (expanded[6:0] == 7'h13);
-    assign is_slli = (expanded[31:25] == 7'd0) & (expanded[14:12] == 3'd1) & (expanded[6:0] == 7'h13);
-    assign is_srli = (expanded[31:25] == 7'd0) & (expanded[14:12] == 3'd5) & (expanded[6:0] == 7'h13);
-    assign is_srai = (expanded[31:25] == 7'h20) & (expanded[14:12] == 3'd5) & (expanded[6:0] == 7'h13);
-    assign is_fence = (expanded[14:12] == 3'd0) & (expanded[6:0] == 7'hf);
-    assign is_fence_i = (expanded[14:12] == 3'd1) & (expanded[6:0] == 7'hf);
-    assign is_ecall = expanded == 32'h73;
-    assign is_ebreak = expanded == 32'h100073;
-    assign is_mret = expanded == 32'h30200073;
-    assign is_wfi = expanded == 32'h10500073;
-    assign is_csrrw = (expanded[14:12] == 3'd1) & (expanded[6:0] == 7'h73);
-    assign is_csrrs = (expanded[14:12] == 3'd2) & (expanded[6:0] == 7'h73);
-    assign is_csrrc = (expanded[14:12] == 3'd3) & (expanded[6:0] == 7'h73);
-    assign is_csrrwi = (expanded[14:12] == 3'd5) & (expanded[6:0] == 7'h73);
-    assign is_csrrsi = (expanded[14:12] == 3'd6) & (expanded[6:0] == 7'h73);
-    assign is_csrrci = (expanded[14:12] == 3'd7) & (expanded[6:0] == 7'h73);
-    assign is_lr_w = (expanded[31:27] == 5'd2) & (expanded[24:20] == 5'd0) & (expanded[14:12] == 3'd2) &
-        (expanded[6:0] == 7'h2f);
-    assign has_rs1 = is_jalr | is_beq | is_bne | is_blt | is_bge | is_bltu | is_bgeu | is_lb | is_lh | is_lw |
-        is_lbu | is_lhu | is_sb | is_sh | is_sw | is_addi | is_slti | is_sltiu | is_xori | is_ori | is_andi |
-        is_slli | is_srli | is_srai | is_add | is_sub | is_sll | is_slt | is_sltu | is_xor | is_srl | is_sra |
-        is_or | is_and | is_mul | is_mulh | is_mulhsu | is_mulhu | is_div | is_divu | is_rem | is_remu |
-        is_csum | is_csrrw | is_csrrs | is_csrrc | is_lr_w | is_sc_w | is_amoswap_w | is_amoadd_w |
-        is_amoxor_w | is_amoand_w | is_amoor_w | is_amomin_w | is_amomax_w | is_amominu_w | is_amomaxu_w;
-    assign has_rs2 = shared_1;
+    assign unit_custom = (expanded[31:25] == 7'd0) & (expanded[14:12] == 3'd0) & (expanded[6:0] == 7'hb);
+    assign format_r = (!expanded[31] & (expanded[29:25] == 5'd0) & (expanded[14:12] == 3'd0) & (expanded[6:0]
+        == 7'h33)) | unit_custom | ((expanded[31:25] == 7'd0) & !expanded[14] & expanded[12] & (expanded[6:0]
+        == 7'h33)) | ((expanded[31:25] == 7'd0) & (expanded[13:12] == 2'd2) & (expanded[6:0] == 7'h33)) |
+        ((expanded[31:25] == 7'd1) & (expanded[6:0] == 7'h33)) | ((expanded[31:25] == 7'd0) & (expanded[14:13]
+        == 2'd2) & (expanded[6:0] == 7'h33)) | ((expanded[31:25] == 7'd0) & (expanded[14:12] == 3'd7) &
+        (expanded[6:0] == 7'h33)) | ((expanded[31:25] == 7'h20) & (expanded[14:12] == 3'd5) & (expanded[6:0]
+        == 7'h33));
+    assign format_i = (!expanded[12] & (expanded[6:0] == 7'h13)) | ((expanded[13:12] == 2'd3) & (expanded[6:0]
+        == 7'h13));
+    assign format_shift = ((expanded[31:25] == 7'd0) & (expanded[13:12] == 2'd1) & (expanded[6:0] == 7'h13)) |
+        ((expanded[31:25] == 7'h20) & (expanded[14:12] == 3'd5) & (expanded[6:0] == 7'h13));
+    assign format_load = ((expanded[14:12] == 3'd0) & (expanded[6:0] == 7'h67)) | (!expanded[13] &
+        (expanded[6:0] == 7'd3)) | ((expanded[14:12] == 3'd2) & (expanded[6:0] == 7'd3));
+    assign format_s = ((expanded[14:13] == 2'd0) & (expanded[6:0] == 7'h23)) | ((expanded[14:12] == 3'd2) &
+        (expanded[6:0] == 7'h23));
+    assign format_b = ((expanded[14:13] == 2'd0) & (expanded[6:0] == 7'h63)) | (expanded[14] & (expanded[6:0]
+        == 7'h63));
+    assign format_u = !expanded[6] & (expanded[4:0] == 5'h17);
+    assign format_j = expanded[6:0] == 7'h6f;
+    assign format_csr = (!expanded[14] & expanded[12] & (expanded[6:0] == 7'h73)) | ((expanded[14:12] == 3'd2)
+        & (expanded[6:0] == 7'h73));
+    assign format_csrimm = (expanded[14] & expanded[12] & (expanded[6:0] == 7'h73)) | ((expanded[14:12] ==
+        3'd6) & (expanded[6:0] == 7'h73));
+    assign format_reserve = (expanded[31:27] == 5'd2) & (expanded[24:20] == 5'd0) & (expanded[14:12] == 3'd2)
+        & (expanded[6:0] == 7'h2f);
+    assign format_atomic = shared_1 | shared_2;
+    assign format_fence = (expanded[14:12] == 3'd0) & (expanded[6:0] == 7'hf);
+    assign unit_alu = format_u | ((expanded[31:25] == 7'd0) & expanded[13] & (expanded[6:0] == 7'h33)) |
+        (!expanded[12] & (expanded[6:0] == 7'h13)) | (!expanded[31] & (expanded[29:25] == 5'd0) &
+        (expanded[14:12] == 3'd5) & !expanded[6] & (expanded[4:0] == 5'h13)) | ((expanded[13:12] == 2'd3) &
+        (expanded[6:0] == 7'h13)) | ((expanded[31:25] == 7'd0) & (expanded[13:12] == 2'd0) & (expanded[6:0] ==
+        7'h33)) | ((expanded[31:25] == 7'h20) & (expanded[14:12] == 3'd0) & (expanded[6:0] == 7'h33)) |
+        ((expanded[31:25] == 7'd0) & (expanded[14:12] == 3'd1) & !expanded[6] & (expanded[4:0] == 5'h13));
+    assign unit_multiply = (expanded[31:25] == 7'd1) & !expanded[14] & (expanded[6:0] == 7'h33);
+    assign unit_divide = (expanded[31:25] == 7'd1) & expanded[14] & (expanded[6:0] == 7'h33);
+    assign unit_jump = format_j | ((expanded[14:12] == 3'd0) & (expanded[6:0] == 7'h67));
+    assign unit_load = (!expanded[13] & (expanded[6:0] == 7'd3)) | ((expanded[14:12] == 3'd2) & (expanded[6:0]
+        == 7'd3));
+    assign unit_atomic = format_reserve | shared_1 | shared_2;
+    assign unit_csr = (expanded[12] & (expanded[6:0] == 7'h73)) | ((expanded[13:12] == 2'd2) & (expanded[6:0]
+        == 7'h73));
+    assign unit_system = ((expanded[14:13] == 2'd0) & (expanded[6:0] == 7'hf)) | (expanded == 32'h10500073) |
+        ((expanded[31:21] == 11'd0) & (expanded[19:0] == 20'h73)) | (expanded == 32'h30200073);
+    assign has_rs1 = format_r | format_i | format_shift | format_load | format_s | format_b | format_csr |
+        format_reserve | format_atomic;
+    assign has_rs2 = format_r | format_s | format_b | format_atomic;
+    assign has_it = format_i | format_load | format_fence;
 
     always_comb begin
-        signal[0] = is_lui | is_auipc | is_addi | is_slti | is_sltiu | is_xori | is_ori | is_andi | is_slli |
-            is_srli | is_srai | is_add | is_sub | is_sll | is_slt | is_sltu | is_xor | is_srl | is_sra | is_or
-            | is_and;
-        signal[1] = is_mul | is_mulh | is_mulhsu | is_mulhu;
-        signal[2] = is_div | is_divu | is_rem | is_remu;
-        signal[3] = is_jal | is_jalr;
-        signal[4] = is_beq | is_bne | is_blt | is_bge | is_bltu | is_bgeu;
-        signal[5] = is_lb | is_lh | is_lw | is_lbu | is_lhu;
-        signal[6] = is_sb | is_sh | is_sw;
-        signal[7] = is_lr_w | is_sc_w | is_amoswap_w | is_amoadd_w | is_amoxor_w | is_amoand_w | is_amoor_w |
-            is_amomin_w | is_amomax_w | is_amominu_w | is_amomaxu_w;
-        signal[8] = is_csrrw | is_csrrs | is_csrrc | is_csrrwi | is_csrrsi | is_csrrci;
-        signal[9] = is_fence | is_fence_i | is_ecall | is_ebreak | is_mret | is_wfi;
-        signal[10] = is_csum;
+        signal[0] = unit_alu;
+        signal[1] = unit_multiply;
+        signal[2] = unit_divide;
+        signal[3] = unit_jump;
+        signal[4] = format_b;
+        signal[5] = unit_load;
+        signal[6] = format_s;
+        signal[7] = unit_atomic;
+        signal[8] = unit_csr;
+        signal[9] = unit_system;
+        signal[10] = unit_custom;
     end
 
-    assign has_function = !(is_lui | is_auipc | is_jal);
-    assign has_alternate = is_slli | is_srli | is_srai | is_add | is_sub | is_sll | is_slt | is_sltu | is_xor
-        | is_srl | is_sra | is_or | is_and;
+    assign has_function = !(format_u | format_j);
+    assign has_alternate = unit_alu && (format_r | format_shift);
 
     always_comb begin
-        signal_1[0] = is_ecall;
-        signal_1[1] = is_ebreak;
-        signal_1[2] = is_mret;
+        signal_1[0] = expanded == 32'h73;
+        signal_1[1] = expanded == 32'h100073;
+        signal_1[2] = expanded == 32'h30200073;
     end
 
     always_ff @(posedge clk) begin
         expanded <= is_short_word ? long_form : word;
         is_short <= is_short_word;
-        m_rd <= expanded[11:7] & {5{is_lui | is_auipc | is_jal | is_jalr | is_lb | is_lh | is_lw | is_lbu |
-            is_lhu | is_addi | is_slti | is_sltiu | is_xori | is_ori | is_andi | is_slli | is_srli | is_srai |
-            is_add | is_sub | is_sll | is_slt | is_sltu | is_xor | is_srl | is_sra | is_or | is_and | is_mul |
-            is_mulh | is_mulhsu | is_mulhu | is_div | is_divu | is_rem | is_remu | is_csum | is_csrrw |
-            is_csrrs | is_csrrc | is_csrrwi | is_csrrsi | is_csrrci | is_lr_w | is_sc_w | is_amoswap_w |
-            is_amoadd_w | is_amoxor_w | is_amoand_w | is_amoor_w | is_amomin_w | is_amomax_w | is_amominu_w |
-            is_amomaxu_w}};
-        m_imm <= ({{20{expanded[31]}}, expanded[31:20]} & {32{is_jalr | is_lb | is_lh | is_lw | is_lbu |
-            is_lhu | is_addi | is_slti | is_sltiu | is_xori | is_ori | is_andi | is_fence}}) | ({27'd0,
-            expanded[24:20]} & {32{is_slli | is_srli | is_srai}}) | ({{20{expanded[31]}}, expanded[31:25],
-            expanded[11:7]} & {32{is_sb | is_sh | is_sw}}) | ({{20{expanded[31]}}, expanded[7],
-            expanded[30:25], expanded[11:8], 1'b0} & {32{is_beq | is_bne | is_blt | is_bge | is_bltu |
-            is_bgeu}}) | ({expanded[31:12], 12'd0} & {32{is_lui | is_auipc}}) | ({{12{expanded[31]}},
-            expanded[19:12], expanded[20], expanded[30:21], 1'b0} & {32{is_jal}}) | ({20'd0, expanded[31:20]}
-            & {32{is_csrrw | is_csrrs | is_csrrc}}) | ({15'd0, expanded[19:15], expanded[31:20]} &
-            {32{is_csrrwi | is_csrrsi | is_csrrci}});
-        m_has_imm <= !shared_1;
-        m_adds_imm <= is_lui | is_auipc | is_jal | is_jalr | is_beq | is_bne | is_blt | is_bge | is_bltu |
-            is_bgeu | is_lb | is_lh | is_lw | is_lbu | is_lhu | is_sb | is_sh | is_sw | is_addi | is_slti |
-            is_sltiu | is_xori | is_ori | is_andi | is_slli | is_srli | is_srai | is_fence | is_fence_i |
-            is_ecall | is_ebreak | is_mret | is_wfi | is_csrrw | is_csrrs | is_csrrc | is_csrrwi | is_csrrsi |
-            is_csrrci | is_lr_w | is_sc_w | is_amoswap_w | is_amoadd_w | is_amoxor_w | is_amoand_w |
-            is_amoor_w | is_amomin_w | is_amomax_w | is_amominu_w | is_amomaxu_w;
-        m_base <= {is_lui, is_auipc | is_jal | is_beq | is_bne | is_blt | is_bge | is_bltu | is_bgeu};
+        m_rd <= expanded[11:7] & {5{format_r | format_i | format_shift | format_load | format_u | format_j |
+            format_csr | format_csrimm | format_reserve | format_atomic}};
+        m_imm <= ({{20{expanded[31]}}, expanded[31:20]} & {32{has_it}}) | ({27'd0, expanded[24:20]} &
+            {32{format_shift}}) | ({{20{expanded[31]}}, expanded[31:25], expanded[11:7]} & {32{format_s}}) |
+            ({{20{expanded[31]}}, expanded[7], expanded[30:25], expanded[11:8], 1'b0} & {32{format_b}}) |
+            ({expanded[31:12], 12'd0} & {32{format_u}}) | ({{12{expanded[31]}}, expanded[19:12], expanded[20],
+            expanded[30:21], 1'b0} & {32{format_j}}) | ({20'd0, expanded[31:20]} & {32{format_csr}}) |
+            ({15'd0, expanded[19:15], expanded[31:20]} & {32{format_csrimm}});
+        m_has_imm <= !(format_r | format_s | format_b | format_atomic);
+        m_adds_imm <= !(format_r | format_s | format_b | format_atomic) || (format_b | format_s |
+            unit_atomic);
+        m_base <= {expanded[6:0] == 7'h37, expanded[6:0] == 7'h17 || format_j || format_b};
         m_unit <= signal;
         m_function <= expanded[14:12] & {3{has_function}};
         m_alternate <= has_alternate && expanded[30];
-        m_is_unsigned <= is_bltu | is_bgeu | is_sltiu | is_sltu;
+        m_is_unsigned <= ((expanded[31:25] == 7'd0) & (expanded[14:12] == 3'd3) & (expanded[6:0] == 7'h33)) |
+            ((expanded[14:12] == 3'd3) & (expanded[6:0] == 7'h13)) | ((expanded[14:12] == 3'd6) &
+            (expanded[6:0] == 7'h63)) | ((expanded[14:12] == 3'd7) & (expanded[6:0] == 7'h63));
         m_system <= signal_1;
         m_atomic <= expanded[31:27];
     end

@@ -23,7 +23,6 @@ module spinneret_hpu_ranges_4x8_registers (
     input  wire  [22:0] range_end
 );
 
-    logic [3:0] signal_5;
     logic [22:0] low;
     logic [2:0] high;
     logic [22:0] low_of_scratchpad;
@@ -58,15 +57,10 @@ module spinneret_hpu_ranges_4x8_registers (
     assign ranges_2_write_addr = {range_number == 3'd6, range_thread};
     assign ranges_3_write_enable = range_write && (range_number == 3'd3 || range_number == 3'd7);
     assign ranges_3_write_addr = {range_number == 3'd7, range_thread};
-
-    always_comb begin
-        signal_5[0] = low >= signal_1[22:0] && low < signal_1[45:23];
-        signal_5[1] = low_of_scratchpad >= signal_2[22:0] && low_of_scratchpad < signal_2[45:23];
-        signal_5[2] = low_of_scratchpad >= signal_3[22:0] && low_of_scratchpad < signal_3[45:23];
-        signal_5[3] = low_of_scratchpad >= signal_4[22:0] && low_of_scratchpad < signal_4[45:23];
-    end
-
-    assign is_inside = (|signal_5) && !(|high);
+    assign is_inside = ((low >= signal_1[22:0] && low < signal_1[45:23]) | (low_of_scratchpad >=
+        signal_2[22:0] && low_of_scratchpad < signal_2[45:23]) | (low_of_scratchpad >= signal_3[22:0] &&
+        low_of_scratchpad < signal_3[45:23]) | (low_of_scratchpad >= signal_4[22:0] && low_of_scratchpad <
+        signal_4[45:23])) && !(|high);
     assign part = grain[25:14];
     assign allowed = is_inside || part == 12'h1a1 || part == 12'h1b2;
 

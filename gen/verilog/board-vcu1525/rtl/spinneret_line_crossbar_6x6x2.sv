@@ -112,33 +112,21 @@ module spinneret_line_crossbar_6x6x2 (
 
     logic [5:0] readable;
     logic [5:0] writable;
-    logic [3:0] signal;
-    logic [3:0] signal_1;
-    logic [3:0] signal_2;
-    logic [3:0] signal_3;
-    logic [3:0] signal_4;
-    logic [3:0] signal_5;
-    logic [3:0] signal_6;
     logic [1:0] ones;
     logic [1:0] ones_1;
     logic [1:0] digits;
-    logic [3:0] signal_7;
     logic [1:0] ones_2;
     logic [1:0] ones_3;
     logic [1:0] digits_1;
-    logic [3:0] signal_8;
     logic [1:0] ones_4;
     logic [1:0] ones_5;
     logic [1:0] digits_2;
-    logic [3:0] signal_9;
     logic [1:0] ones_6;
     logic [1:0] ones_7;
     logic [1:0] digits_3;
-    logic [3:0] signal_10;
     logic [1:0] ones_8;
     logic [1:0] ones_9;
     logic [1:0] digits_4;
-    logic [3:0] signal_11;
     logic [1:0] ones_10;
     logic [1:0] ones_11;
     logic [1:0] digits_5;
@@ -333,74 +321,26 @@ module spinneret_line_crossbar_6x6x2 (
         write_turns_3_requests[5] = write_5_valid && write_decoders_5_memory[3];
     end
 
-    always_comb begin
-        signal[0] = write_turns_0_grants[0];
-        signal[1] = write_turns_1_grants[0];
-        signal[2] = write_turns_2_grants[0];
-        signal[3] = write_turns_3_grants[0];
-    end
-
-    assign write_0_ready = |signal;
+    assign write_0_ready = write_turns_0_grants[0] | write_turns_1_grants[0] | write_turns_2_grants[0] |
+        write_turns_3_grants[0];
     assign write_0_failed = !write_decoders_0_is_there;
-
-    always_comb begin
-        signal_1[0] = write_turns_0_grants[1];
-        signal_1[1] = write_turns_1_grants[1];
-        signal_1[2] = write_turns_2_grants[1];
-        signal_1[3] = write_turns_3_grants[1];
-    end
-
-    assign write_1_ready = |signal_1;
+    assign write_1_ready = write_turns_0_grants[1] | write_turns_1_grants[1] | write_turns_2_grants[1] |
+        write_turns_3_grants[1];
     assign write_1_failed = !write_decoders_1_is_there;
-
-    always_comb begin
-        signal_2[0] = write_turns_0_grants[2];
-        signal_2[1] = write_turns_1_grants[2];
-        signal_2[2] = write_turns_2_grants[2];
-        signal_2[3] = write_turns_3_grants[2];
-    end
-
-    assign write_2_ready = |signal_2;
+    assign write_2_ready = write_turns_0_grants[2] | write_turns_1_grants[2] | write_turns_2_grants[2] |
+        write_turns_3_grants[2];
     assign write_2_failed = !write_decoders_2_is_there;
-
-    always_comb begin
-        signal_3[0] = write_turns_0_grants[3];
-        signal_3[1] = write_turns_1_grants[3];
-        signal_3[2] = write_turns_2_grants[3];
-        signal_3[3] = write_turns_3_grants[3];
-    end
-
-    assign write_3_ready = |signal_3;
+    assign write_3_ready = write_turns_0_grants[3] | write_turns_1_grants[3] | write_turns_2_grants[3] |
+        write_turns_3_grants[3];
     assign write_3_failed = !write_decoders_3_is_there;
-
-    always_comb begin
-        signal_4[0] = write_turns_0_grants[4];
-        signal_4[1] = write_turns_1_grants[4];
-        signal_4[2] = write_turns_2_grants[4];
-        signal_4[3] = write_turns_3_grants[4];
-    end
-
-    assign write_4_ready = |signal_4;
+    assign write_4_ready = write_turns_0_grants[4] | write_turns_1_grants[4] | write_turns_2_grants[4] |
+        write_turns_3_grants[4];
     assign write_4_failed = !write_decoders_4_is_there;
-
-    always_comb begin
-        signal_5[0] = write_turns_0_grants[5];
-        signal_5[1] = write_turns_1_grants[5];
-        signal_5[2] = write_turns_2_grants[5];
-        signal_5[3] = write_turns_3_grants[5];
-    end
-
-    assign write_5_ready = |signal_5;
+    assign write_5_ready = write_turns_0_grants[5] | write_turns_1_grants[5] | write_turns_2_grants[5] |
+        write_turns_3_grants[5];
     assign write_5_failed = !write_decoders_5_is_there;
-
-    always_comb begin
-        signal_6[0] = read_turns_0_grants[0];
-        signal_6[1] = read_turns_1_grants[0];
-        signal_6[2] = read_turns_2_grants[0];
-        signal_6[3] = read_turns_3_grants[0];
-    end
-
-    assign read_0_ready = |signal_6;
+    assign read_0_ready = read_turns_0_grants[0] | read_turns_1_grants[0] | read_turns_2_grants[0] |
+        read_turns_3_grants[0];
     assign read_0_failed = !read_decoders_0_is_there;
     assign returns_0_accepted = read_0_ready && read_decoders_0_is_there;
 
@@ -419,14 +359,8 @@ module spinneret_line_crossbar_6x6x2 (
         digits[1] = |ones_1;
     end
 
-    always_comb begin
-        signal_7[0] = read_turns_0_grants[1];
-        signal_7[1] = read_turns_1_grants[1];
-        signal_7[2] = read_turns_2_grants[1];
-        signal_7[3] = read_turns_3_grants[1];
-    end
-
-    assign read_1_ready = |signal_7;
+    assign read_1_ready = read_turns_0_grants[1] | read_turns_1_grants[1] | read_turns_2_grants[1] |
+        read_turns_3_grants[1];
     assign read_1_failed = !read_decoders_1_is_there;
     assign returns_1_accepted = read_1_ready && read_decoders_1_is_there;
 
@@ -445,14 +379,8 @@ module spinneret_line_crossbar_6x6x2 (
         digits_1[1] = |ones_3;
     end
 
-    always_comb begin
-        signal_8[0] = read_turns_0_grants[2];
-        signal_8[1] = read_turns_1_grants[2];
-        signal_8[2] = read_turns_2_grants[2];
-        signal_8[3] = read_turns_3_grants[2];
-    end
-
-    assign read_2_ready = |signal_8;
+    assign read_2_ready = read_turns_0_grants[2] | read_turns_1_grants[2] | read_turns_2_grants[2] |
+        read_turns_3_grants[2];
     assign read_2_failed = !read_decoders_2_is_there;
     assign returns_2_accepted = read_2_ready && read_decoders_2_is_there;
 
@@ -471,14 +399,8 @@ module spinneret_line_crossbar_6x6x2 (
         digits_2[1] = |ones_5;
     end
 
-    always_comb begin
-        signal_9[0] = read_turns_0_grants[3];
-        signal_9[1] = read_turns_1_grants[3];
-        signal_9[2] = read_turns_2_grants[3];
-        signal_9[3] = read_turns_3_grants[3];
-    end
-
-    assign read_3_ready = |signal_9;
+    assign read_3_ready = read_turns_0_grants[3] | read_turns_1_grants[3] | read_turns_2_grants[3] |
+        read_turns_3_grants[3];
     assign read_3_failed = !read_decoders_3_is_there;
     assign returns_3_accepted = read_3_ready && read_decoders_3_is_there;
 
@@ -497,14 +419,8 @@ module spinneret_line_crossbar_6x6x2 (
         digits_3[1] = |ones_7;
     end
 
-    always_comb begin
-        signal_10[0] = read_turns_0_grants[4];
-        signal_10[1] = read_turns_1_grants[4];
-        signal_10[2] = read_turns_2_grants[4];
-        signal_10[3] = read_turns_3_grants[4];
-    end
-
-    assign read_4_ready = |signal_10;
+    assign read_4_ready = read_turns_0_grants[4] | read_turns_1_grants[4] | read_turns_2_grants[4] |
+        read_turns_3_grants[4];
     assign read_4_failed = !read_decoders_4_is_there;
     assign returns_4_accepted = read_4_ready && read_decoders_4_is_there;
 
@@ -523,14 +439,8 @@ module spinneret_line_crossbar_6x6x2 (
         digits_4[1] = |ones_9;
     end
 
-    always_comb begin
-        signal_11[0] = read_turns_0_grants[5];
-        signal_11[1] = read_turns_1_grants[5];
-        signal_11[2] = read_turns_2_grants[5];
-        signal_11[3] = read_turns_3_grants[5];
-    end
-
-    assign read_5_ready = |signal_11;
+    assign read_5_ready = read_turns_0_grants[5] | read_turns_1_grants[5] | read_turns_2_grants[5] |
+        read_turns_3_grants[5];
     assign read_5_failed = !read_decoders_5_is_there;
     assign returns_5_accepted = read_5_ready && read_decoders_5_is_there;
 

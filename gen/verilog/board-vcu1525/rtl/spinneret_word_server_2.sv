@@ -88,8 +88,6 @@ module spinneret_word_server_2 (
 
     logic [15:0] signal;
     logic [3:0] signal_1;
-    logic [3:0] signal_2;
-    logic [3:0] signal_3;
     logic [72:0] offered;
     logic is_read;
     logic is_written;
@@ -194,18 +192,18 @@ module spinneret_word_server_2 (
     logic done_3 = 1'b0;
     logic has_alike = 1'b0;
     logic [1:0] follower;
+    logic signal_2 = 1'b0;
+    logic signal_3 = 1'b0;
     logic signal_4 = 1'b0;
     logic signal_5 = 1'b0;
     logic signal_6 = 1'b0;
-    logic signal_7 = 1'b0;
-    logic signal_8 = 1'b0;
     logic comes = 1'b0;
+    logic [12:0] signal_7;
+    logic [12:0] signal_8;
     logic [12:0] signal_9;
     logic [12:0] signal_10;
     logic [12:0] signal_11;
-    logic [12:0] signal_12;
-    logic [12:0] signal_13;
-    served_access_t signal_14;
+    served_access_t signal_12;
     logic [26:0] reserved_number_read_data;
 
     assign is_read = reads && read_ready;
@@ -262,34 +260,19 @@ module spinneret_word_server_2 (
         far_3_address[28:2] == number;
 
     always_comb begin
-        signal_1[0] = alike_0;
-        signal_1[1] = alike_1;
-        signal_1[2] = alike_2;
-        signal_1[3] = alike_3;
+        signal_1[0] = far_0_valid;
+        signal_1[1] = far_1_valid;
+        signal_1[2] = far_2_valid;
+        signal_1[3] = far_3_valid;
     end
 
-    always_comb begin
-        signal_2[0] = far_0_valid;
-        signal_2[1] = far_1_valid;
-        signal_2[2] = far_2_valid;
-        signal_2[3] = far_3_valid;
-    end
-
-    assign finds = may_follow && has_alike && signal_2[follower];
+    assign finds = may_follow && has_alike && signal_1[follower];
     assign chosen = finds ? follower : ((far_1_valid && turn < 2'd1) ? 2'd1 : ((far_2_valid && turn < 2'd2) ?
         2'd2 : ((far_3_valid && turn < 2'd3) ? 2'd3 : (far_0_valid ? 2'd0 : (far_1_valid ? 2'd1 : (far_2_valid
         ? 2'd2 : (far_3_valid ? 2'd3 : turn)))))));
     assign does_follow = finds && ends && !write_failed;
     assign can_take = !busy || is_done || does_follow;
-
-    always_comb begin
-        signal_3[0] = far_0_valid;
-        signal_3[1] = far_1_valid;
-        signal_3[2] = far_2_valid;
-        signal_3[3] = far_3_valid;
-    end
-
-    assign takes = can_take && (|signal_3);
+    assign takes = can_take && (far_0_valid | far_1_valid | far_2_valid | far_3_valid);
 
     always_comb begin
         offered = 73'd0;
@@ -334,8 +317,8 @@ module spinneret_word_server_2 (
     assign keeps = (is_min && is_less) || (is_max && !is_less);
     assign tag = {drops, (reads && read_failed) || (writes && write_failed), goes_on, reads, number[3:0], hpu,
         port};
-    assign has_word = signal_14.reads && !signal_14.failed;
-    assign missed = {31'd0, signal_14.missed};
+    assign has_word = signal_12.reads && !signal_12.failed;
+    assign missed = {31'd0, signal_12.missed};
     assign far_0_done = done_0;
     assign far_0_done_hpu = done_hpu;
     assign far_0_done_data = word;
@@ -450,7 +433,7 @@ module spinneret_word_server_2 (
         end else if ((is_sc && index == 4'hf) || (cancels && reserved_low_15 == low && index != 4'hf)) begin
             reserved_15 <= 1'b0;
         end
-        has_alike <= |signal_1;
+        has_alike <= alike_0 | alike_1 | alike_2 | alike_3;
         follower <= (alike_1 && port < 2'd1) ? 2'd1 : ((alike_2 && port < 2'd2) ? 2'd2 : ((alike_3 && port <
             2'd3) ? 2'd3 : (alike_0 ? 2'd0 : (alike_1 ? 2'd1 : (alike_2 ? 2'd2 : (alike_3 ? 2'd3 : port))))));
         enters <= takes;
@@ -490,30 +473,30 @@ module spinneret_word_server_2 (
             modifies <= modifies && !leaves;
             cancels <= is_sc && holds;
         end
-        signal_4 <= is_served;
+        signal_2 <= is_served;
+        signal_3 <= signal_2;
+        signal_4 <= signal_3;
         signal_5 <= signal_4;
         signal_6 <= signal_5;
-        signal_7 <= signal_6;
+        comes <= signal_6;
+        signal_7 <= tag;
         signal_8 <= signal_7;
-        comes <= signal_8;
-        signal_9 <= tag;
+        signal_9 <= signal_8;
         signal_10 <= signal_9;
         signal_11 <= signal_10;
         signal_12 <= signal_11;
-        signal_13 <= signal_12;
-        signal_14 <= signal_13;
-        computes <= (comes && signal_14.goes_on) || follows;
+        computes <= (comes && signal_12.goes_on) || follows;
         if (comes) begin
-            word <= signal_14.reads ? read_data[{signal_14.place, 5'd0} +: 32] : missed;
+            word <= signal_12.reads ? read_data[{signal_12.place, 5'd0} +: 32] : missed;
         end else if (follows) begin
             word <= last;
         end
-        done_hpu <= ends ? hpu : signal_14.hpu;
-        done_failed <= ends ? write_failed : signal_14.failed;
-        done_0 <= (ends && port == 2'd0) || (comes && !signal_14.goes_on && signal_14.port == 2'd0);
-        done_1 <= (ends && port == 2'd1) || (comes && !signal_14.goes_on && signal_14.port == 2'd1);
-        done_2 <= (ends && port == 2'd2) || (comes && !signal_14.goes_on && signal_14.port == 2'd2);
-        done_3 <= (ends && port == 2'd3) || (comes && !signal_14.goes_on && signal_14.port == 2'd3);
+        done_hpu <= ends ? hpu : signal_12.hpu;
+        done_failed <= ends ? write_failed : signal_12.failed;
+        done_0 <= (ends && port == 2'd0) || (comes && !signal_12.goes_on && signal_12.port == 2'd0);
+        done_1 <= (ends && port == 2'd1) || (comes && !signal_12.goes_on && signal_12.port == 2'd1);
+        done_2 <= (ends && port == 2'd2) || (comes && !signal_12.goes_on && signal_12.port == 2'd2);
+        done_3 <= (ends && port == 2'd3) || (comes && !signal_12.goes_on && signal_12.port == 2'd3);
         if (rst) begin
             busy <= 1'b0;
             turn <= 2'd0;
@@ -547,11 +530,11 @@ module spinneret_word_server_2 (
             done_2 <= 1'b0;
             done_3 <= 1'b0;
             has_alike <= 1'b0;
+            signal_2 <= 1'b0;
+            signal_3 <= 1'b0;
             signal_4 <= 1'b0;
             signal_5 <= 1'b0;
             signal_6 <= 1'b0;
-            signal_7 <= 1'b0;
-            signal_8 <= 1'b0;
             comes <= 1'b0;
         end
     end

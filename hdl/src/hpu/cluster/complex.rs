@@ -274,7 +274,7 @@ fn update() {
     let full = scheduler.full;
     let ending = |flag: usize| (0..shape.queues).filter(move |queue| shape.message(*queue) % FLAGS == flag);
     mpq_full_o = reg_reset(
-        word_of((0..FLAGS).map(|flag| word_of(ending(flag).map(|queue| full[queue])).any())),
+        word_of((0..FLAGS).map(|flag| or_all(ending(flag).map(|queue| full[queue])))),
         0,
     );
     for (number, cluster) in clusters.iter().enumerate() {

@@ -255,12 +255,12 @@ fn update() {
         held[number] = memory.read_data;
     }
     for (number, writer) in write.iter().enumerate() {
-        writer.ready = word_of(write_turns.iter().map(|turn| turn.grants[number])).any();
+        writer.ready = or_all(write_turns.iter().map(|turn| turn.grants[number]));
         writer.failed = !write_decoders[number].is_there;
     }
     for (number, reader) in read.iter().enumerate() {
         let decoder = &read_decoders[number];
-        reader.ready = word_of(read_turns.iter().map(|turn| turn.grants[number])).any();
+        reader.ready = or_all(read_turns.iter().map(|turn| turn.grants[number]));
         reader.failed = !decoder.is_there;
         let back = &returns[number];
         back.accepted = reader.ready && decoder.is_there;

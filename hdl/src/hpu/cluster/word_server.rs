@@ -189,13 +189,13 @@ fn update() {
         far.valid && is_operation(far.atomic) && is_same
     });
     let alike: Vec<_> = alike.collect();
-    let has_alike = reg_reset(word_of(alike.iter().copied()).any(), false);
+    let has_alike = reg_reset(or_all(alike.iter().copied()), false);
     let follower = reg(next_port(&alike, port));
     let finds = may_follow && has_alike && word_of(valid.iter().copied())[follower];
     let chosen = if finds { follower } else { next_port(&valid, turn) };
     let does_follow = finds && ends && !write.failed;
     let can_take = !busy || is_done || does_follow;
-    let takes = can_take && word_of(valid.iter().copied()).any();
+    let takes = can_take && or_all(valid.iter().copied());
     let offered = wire(HPU + NUMBER + 1 + 6 + 4 + WORD);
     offered = 0;
     for (number, far) in far.iter().enumerate() {

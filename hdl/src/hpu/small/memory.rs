@@ -136,8 +136,8 @@ fn update() {
     let is_amo = is_atomic && !is_lr && !is_sc;
     let needs_read = !s.is_write && !is_sc;
     let needs_write = s.is_write || is_sc || is_amo;
-    let others_read = word_of(read.iter().map(|read| read.valid)).any();
-    let others_write = word_of(write.iter().map(|write| write.valid)).any();
+    let others_read = or_all(read.iter().map(|read| read.valid));
+    let others_write = or_all(write.iter().map(|write| write.valid));
 
     let is_open = open_1 || open_2 || open_3;
     let may_read = !others_read || read_turn;
@@ -215,10 +215,7 @@ fn update() {
         );
     }
     let words = [l1.read_data, handlers.read_data, packets.read_data];
-    word = (0..BANKS)
-        .map(|number| words[number] & bank_before[number].repeat(DATA))
-        .reduce(|a, b| a | b)
-        .expect("there are memories");
+    word = or_all((0..BANKS).map(|number| words[number] & bank_before[number].repeat(DATA)));
 
     // Atomic operations and the data of the pipeline.
     if takes {

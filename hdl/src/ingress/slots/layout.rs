@@ -45,15 +45,8 @@ pub struct PoolLayout {
 impl PoolLayout {
     fn check(&self, checked: Checked<'_>) -> Result<(), ParameterError> {
         let refuse = |parameter, reason| Err(checked.refuse(parameter, reason));
-        for (parameter, value) in [
-            ("buffer_base", self.buffer_base),
-            ("large_slot_size", self.large_slot_size),
-            ("small_slot_size", self.small_slot_size),
-        ] {
-            if !value.is_multiple_of(self.alignment) {
-                let reason = format!("it must be a multiple of the alignment, {}", self.alignment);
-                return refuse(parameter, reason);
-            }
+        for parameter in ["buffer_base", "large_slot_size", "small_slot_size"] {
+            checked.multiple_of(parameter, self.alignment, "the alignment")?;
         }
         let (large, small) = (self.large_slot_size, self.small_slot_size);
         if small >= large {

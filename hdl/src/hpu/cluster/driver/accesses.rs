@@ -62,7 +62,7 @@ fn verdict(s: &RegisterAccessInHandles, held: Sig, open: Sig, decision: &Decisio
     let waits = (is_low && !is_held) || (starts && !is_decided);
     let is_end = is(register::DOORBELL) || is(register::ERROR);
     let words = (0..COMMAND_WORDS as u32).map(|word| is(register::COMMAND + 4 * word));
-    let is_stored = word_of(words).any() || is(register::INFO) || is(register::WAIT) || is(register::TEST);
+    let is_stored = or_all(words) || is(register::INFO) || is(register::WAIT) || is(register::TEST);
     let is_copy = is(dma::SOURCE) || is(dma::DESTINATION) || is(dma::BYTES);
     let exists = if s.is_dma {
         is_copy || (!s.is_write && (is(dma::START) || is(dma::DONE)))
@@ -99,11 +99,7 @@ fn update() {
         offer[number].is_dma = reg(s_of.is_dma);
         offer[number].is_user = reg(s_of.is_user);
     }
-    asks = s
-        .iter()
-        .map(|s| reg_reset(bit_of(s.hpu, is_request(s)), 0))
-        .reduce(|a, b| a | b)
-        .expect("a pipeline");
+    asks = or_all(s.iter().map(|s| reg_reset(bit_of(s.hpu, is_request(s)), 0)));
     decision.refused = reg_reset(refuses[0] || refuses[1], false);
     let second = takes[1];
     m.valid = reg_reset(takes[0] || second, false);

@@ -74,8 +74,7 @@ fn update() {
         .iter()
         .enumerate()
         .map(|(number, count)| *count & (hpu == number).repeat(COPIES));
-    let waiting = waiting.reduce(|a, b| a | b).expect("an HPU");
-    let change = !waiting.resize(WORD) & (!starts).repeat(WORD);
+    let change = !or_all(waiting).resize(WORD) & (!starts).repeat(WORD);
     let copy = (cat!(started.read(0, hpu), lit(1, 1)) + cat!(change, lit(1, 1))).slice(1, WORD);
     started.write(access.valid && starts, hpu, copy);
 
@@ -116,6 +115,6 @@ fn count_of(bits: Sig) -> Sig {
     let some = |number: usize| {
         (0..1_u32 << COMMANDS).filter(move |bits| bits.count_ones() as usize >> number & 1 == 1)
     };
-    let bit = |number: usize| word_of(some(number).map(|value| bits == value)).any();
+    let bit = |number: usize| or_all(some(number).map(|value| bits == value));
     word_of((0..COMMAND + 1).map(bit))
 }

@@ -95,11 +95,7 @@ fn update() {
         command.done = done_now && done_cluster == number;
         command.done_id = done_own;
     }
-    let goes = outlets
-        .iter()
-        .copied()
-        .reduce(|a, b| a | b)
-        .expect("there are clusters");
+    let goes = or_all(outlets.iter().copied());
     let pick = |of: Vec<Sig>| {
         let places: Vec<_> = of
             .iter()

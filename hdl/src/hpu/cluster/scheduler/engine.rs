@@ -250,7 +250,7 @@ fn update() {
         finished.ready = reads && chosen[number];
         if chosen[number] { finished.data } else { zero }
     });
-    let ending = end.of(offers.reduce(|all, one| all | one).expect("there is a cluster"));
+    let ending = end.of(or_all(offers));
     let offered = ending.origin;
     let message = offered.field(origin.message).resize(shape.queue());
     let its_cell = offered.field(origin.packet).resize(shape.cell());

@@ -140,18 +140,6 @@ impl SchedulerShape {
     pub(super) fn cluster(self) -> usize {
         address_width(self.clusters)
     }
-
-    /// The part of the names of modules that tells shapes apart.
-    pub(super) fn suffix(self) -> String {
-        let Self {
-            clusters,
-            queues,
-            cells,
-            tasks,
-            contexts,
-        } = self;
-        format!("{clusters}x{queues}x{cells}x{tasks}x{contexts}")
-    }
 }
 
 /// Decides which handler runs next, for which packet and in which cluster.

@@ -66,7 +66,7 @@ pub struct TaskWords {
 fn update() {
     /// The output is free, or empties in this clock.
     let blocked = valid.iter().zip(&task).map(|(valid, task)| *valid && !task.ready);
-    let moves = !(word_of(blocked).any() || gives && !feedback.ready);
+    let moves = !(or_all(blocked) || gives && !feedback.ready);
     let returns = returned.valid && !is_returned;
     let tells = holds && !returns;
     let ends = position == LAST_PAIR;

@@ -9,7 +9,7 @@
 // the one that was chosen last. Queues of a context take turns.
 //
 // All contexts are visited in a circle, one a clock: a visit adds what is to be paid, and compares.
-module spinneret_context_shares_2x16x128x20x4 (
+module spinneret_context_shares_contexts_4 (
     input  wire          clk, // Clock.
     input  wire          rst, // Synchronous reset, active high.
     input  wire    [3:0] queue, // Queue of the event. It stays until the clock after its last one.
@@ -332,6 +332,6 @@ module spinneret_context_shares_2x16x128x20x4 (
         .read_addr(visit),
         .read_data(lasts_read_data)
     );
-endmodule : spinneret_context_shares_2x16x128x20x4
+endmodule : spinneret_context_shares_contexts_4
 
 `default_nettype wire

@@ -3,7 +3,7 @@
 `default_nettype none
 
 // Decides what is next for each queue: one event after another.
-module spinneret_queue_engine_2x16x128x20x4 (
+module spinneret_queue_engine_contexts_4 (
     input  wire          clk, // Clock.
     input  wire          rst, // Synchronous reset, active high.
     // Packets.
@@ -391,7 +391,7 @@ module spinneret_queue_engine_2x16x128x20x4 (
     );
 
     // Chooses among the queues that have something to do.
-    spinneret_context_shares_2x16x128x20x4 u_shares (
+    spinneret_context_shares_contexts_4 u_shares (
         .clk(clk),
         .rst(rst),
         .queue(queue),
@@ -415,7 +415,7 @@ module spinneret_queue_engine_2x16x128x20x4 (
         .totals_words(totals_words)
     );
 
-    spinneret_cell_pool_2x16x128x20x4 u_cells (
+    spinneret_cell_pool_contexts_4 u_cells (
         .clk(clk),
         .rst(rst),
         .free_data(packet_cell),
@@ -434,7 +434,7 @@ module spinneret_queue_engine_2x16x128x20x4 (
     );
 
     // The task.
-    spinneret_cluster_loads_2x16x128x20x4 u_loads (
+    spinneret_cluster_loads_contexts_4 u_loads (
         .clk(clk),
         .rst(rst),
         .has_room(loads_has_room),
@@ -443,6 +443,6 @@ module spinneret_queue_engine_2x16x128x20x4 (
         .begins(loads_begins),
         .ends(loads_ends)
     );
-endmodule : spinneret_queue_engine_2x16x128x20x4
+endmodule : spinneret_queue_engine_contexts_4
 
 `default_nettype wire

@@ -3,7 +3,7 @@
 `default_nettype none
 
 // Gives tasks to the clusters and packets back. Each reads pairs; those of packets go first.
-module spinneret_task_words_2x16x128x20x4 (
+module spinneret_task_words_contexts_4 (
     input  wire         clk, // Clock.
     input  wire         rst, // Synchronous reset, active high.
     // A task.
@@ -49,7 +49,6 @@ module spinneret_task_words_2x16x128x20x4 (
     } way_t;
 
     logic [1:0] signal;
-    logic [1:0] signal_1;
     logic moves;
     logic returns;
     logic tells;
@@ -83,13 +82,8 @@ module spinneret_task_words_2x16x128x20x4 (
     logic is_last;
     logic [63:0] pair;
 
-    always_comb begin
-        // The output is free, or empties in this clock.
-        signal[0] = valid_0 && !task_0_ready;
-        signal[1] = valid_1 && !task_1_ready;
-    end
-
-    assign moves = !((|signal) || (gives && !feedback_ready));
+    // The output is free, or empties in this clock.
+    assign moves = !(((valid_0 && !task_0_ready) | (valid_1 && !task_1_ready)) || (gives && !feedback_ready));
     assign returns = returned_valid && !is_returned;
     assign tells = holds && !returns;
     assign ends = position == 4'ha;
@@ -99,12 +93,12 @@ module spinneret_task_words_2x16x128x20x4 (
     assign number = (position == 4'd0) ? (4'hc | {2'd0, stage}) : ((position == 4'd9) ? 4'd8 : position);
 
     always_comb begin
-        signal_1[0] = tells && !cluster;
-        signal_1[1] = tells && cluster;
+        signal[0] = tells && !cluster;
+        signal[1] = tells && cluster;
     end
 
     assign next = {frees, stage, 4'd0, queue, 2'd0, packet_cell, tells && position == 4'd8, tells && ends,
-        returns, signal_1};
+        returns, signal};
     assign taken = gives && feedback_ready;
     assign returned_ready = taken;
     assign sends = read.to;
@@ -167,6 +161,6 @@ module spinneret_task_words_2x16x128x20x4 (
             gives <= 1'b0;
         end
     end
-endmodule : spinneret_task_words_2x16x128x20x4
+endmodule : spinneret_task_words_contexts_4
 
 `default_nettype wire

@@ -3,7 +3,7 @@
 `default_nettype none
 
 // Decides which handler runs next, for which packet and in which cluster.
-module spinneret_message_scheduler_2x16x128x20x4 (
+module spinneret_message_scheduler_contexts_4 (
     input  wire          clk, // Clock.
     input  wire          rst, // Synchronous reset, active high.
     // Packets; `msgid` is the number of a queue, the lowest bits of a message id.
@@ -103,7 +103,7 @@ module spinneret_message_scheduler_2x16x128x20x4 (
         .read_data(pairs_read_data)
     );
 
-    spinneret_her_words_2x16x128x20x4 u_hers (
+    spinneret_her_words_contexts_4 u_hers (
         .clk(clk),
         .rst(rst),
         .her_ready(her_ready),
@@ -145,7 +145,7 @@ module spinneret_message_scheduler_2x16x128x20x4 (
         .data(hers_data)
     );
 
-    spinneret_queue_engine_2x16x128x20x4 u_engine (
+    spinneret_queue_engine_contexts_4 u_engine (
         .clk(clk),
         .rst(rst),
         .packet_valid(hers_packet_valid),
@@ -184,7 +184,7 @@ module spinneret_message_scheduler_2x16x128x20x4 (
         .totals_words(totals_words)
     );
 
-    spinneret_task_words_2x16x128x20x4 u_tasks (
+    spinneret_task_words_contexts_4 u_tasks (
         .clk(clk),
         .rst(rst),
         .job_valid(engine_task_valid),
@@ -216,6 +216,6 @@ module spinneret_message_scheduler_2x16x128x20x4 (
         .feedback_her_size(feedback_her_size),
         .feedback_msgid(feedback_msgid)
     );
-endmodule : spinneret_message_scheduler_2x16x128x20x4
+endmodule : spinneret_message_scheduler_contexts_4
 
 `default_nettype wire

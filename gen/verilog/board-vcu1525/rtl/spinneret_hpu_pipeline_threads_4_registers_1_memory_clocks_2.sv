@@ -3,7 +3,7 @@
 `default_nettype none
 
 // A pipeline of handler processing units.
-module spinneret_hpu_pipeline_4x8_8192_2_registers (
+module spinneret_hpu_pipeline_threads_4_registers_1_memory_clocks_2 (
     input  wire         clk, // Clock.
     input  wire         rst, // Synchronous reset, active high.
     input  wire  [31:0] hart_base, // `mhartid` of thread 0; a multiple of the number of threads.
@@ -38,8 +38,6 @@ module spinneret_hpu_pipeline_4x8_8192_2_registers (
     logic [10:0] unit;
     logic [31:0] signal_9;
     logic [31:0] signal_10;
-    logic [31:0] signal_11;
-    logic [5:0] signal_15;
     logic [31:0] product; // All but one of these are 0.
     logic [31:0] quotient;
     logic all_started;
@@ -62,6 +60,7 @@ module spinneret_hpu_pipeline_4x8_8192_2_registers (
     logic [31:0] logic_1;
     logic [31:0] word;
     logic [31:0] word_1;
+    logic [31:0] moved;
     logic [1:0] offset;
     logic [7:0] mask;
     logic [7:0] lanes;
@@ -151,9 +150,9 @@ module spinneret_hpu_pipeline_4x8_8192_2_registers (
     logic is_jump_5;
     logic [31:0] logic_or_link;
     logic [31:0] shifted;
-    logic [32:0] signal_12;
+    logic [32:0] signal_11;
+    logic signal_12;
     logic signal_13;
-    logic signal_14;
     logic [1:0] thread_4;
     logic is_first_1 = 1'b0;
     logic is_first_2 = 1'b0;
@@ -211,35 +210,35 @@ module spinneret_hpu_pipeline_4x8_8192_2_registers (
     logic fetched_2 = 1'b0;
     logic fetched_3 = 1'b0;
     logic upper_7 = 1'b0;
-    logic signal_16;
+    logic signal_14;
     logic is_read_7;
     logic [4:0] reported;
     logic traps_8 = 1'b0;
     logic [1:0] thread_8;
     logic [30:0] pc_8;
     logic names_address_7;
-    logic signal_17;
+    logic signal_15;
     logic names_pc_7;
-    logic signal_18;
+    logic signal_16;
     logic [31:0] address_8;
     logic second_8 = 1'b0;
     logic no_csr;
     logic [31:0] csr_value;
-    logic signal_19;
-    logic [31:0] signal_20;
-    logic [31:0] signal_21;
+    logic signal_17;
+    logic [31:0] signal_18;
+    logic [31:0] signal_19;
     logic [63:0] outer;
-    logic [33:0] signal_22;
-    logic [33:0] signal_23;
+    logic [33:0] signal_20;
+    logic [33:0] signal_21;
     logic [33:0] cross_1;
     logic [47:0] above;
     logic [15:0] lowest;
     logic [1:0] multiply_6;
     logic [1:0] multiply_7;
     logic [1:0] multiply_8;
-    logic [31:0] signal_24;
-    logic signal_25 = 1'b0;
-    logic [3:0] signal_26;
+    logic [31:0] signal_22;
+    logic signal_23 = 1'b0;
+    logic [3:0] signal_24;
     logic [3:0] unread_9;
     logic [31:0] address_9;
     logic is_load_8;
@@ -247,13 +246,13 @@ module spinneret_hpu_pipeline_4x8_8192_2_registers (
     logic [2:0] function_7;
     logic [2:0] function_8;
     logic [2:0] function_9;
+    logic [7:0] signal_25;
+    logic [7:0] signal_26;
     logic [7:0] signal_27;
     logic [7:0] signal_28;
-    logic [7:0] signal_29;
-    logic [7:0] signal_30;
     logic sign;
-    logic signal_31;
-    logic signal_32 = 1'b0;
+    logic signal_29;
+    logic signal_30 = 1'b0;
     logic half_done_9;
     logic half_done_10;
     logic [1:0] thread_9;
@@ -344,26 +343,18 @@ module spinneret_hpu_pipeline_4x8_8192_2_registers (
     assign word_1 = (signal_3[3:2] == 2'd0) ? word : ((signal_3[3:2] == 2'd1) ? {{4{signal_7 &&
         signal_2[31]}}, word[31:4]} : ((signal_3[3:2] == 2'd2) ? {{8{signal_7 && signal_2[31]}}, word[31:8]} :
         {{12{signal_7 && signal_2[31]}}, word[31:12]}));
+    assign moved = signal_3[4] ? {{16{signal_7 && signal_2[31]}}, word_1[31:16]} : word_1;
 
     always_comb begin
         for (int unsigned i = 0; i < 32; i++) begin
-            signal_10[i] = word_1[31 - i];
-        end
-    end
-
-    always_comb begin
-        for (int unsigned i = 0; i < 16; i++) begin
-            signal_11[i] = signal_7 && signal_2[31];
-        end
-        for (int unsigned i = 0; i < 16; i++) begin
-            signal_11[i + 16] = word_1[31 - i];
+            signal_10[i] = moved[31 - i];
         end
     end
 
     assign csrs_operand = function_5[2] ? {27'd0, csr_imm_5[16:12]} : signal_2;
     assign csrs_writes = function_5[1:0] == 2'd1 || (|rs1_5);
-    assign next_address = signal_12[31:3];
-    assign offset = signal_12[1:0];
+    assign next_address = signal_11[31:3];
+    assign offset = signal_11[1:0];
     assign mask = (function_6[1:0] == 2'd0) ? 8'd1 : ((function_6[1:0] == 2'd1) ? 8'd3 : 8'hf);
     assign lanes = mask << offset;
     assign second_lanes = lanes[7:4];
@@ -374,22 +365,12 @@ module spinneret_hpu_pipeline_4x8_8192_2_registers (
     assign csrs_is_return = returns_6 && !outside_6;
     assign is_illegal = !has_unit_6 || (is_csr_6 && csrs_illegal) || (returns_6 && csrs_is_user);
     assign stops = stop[thread_6] && csrs_is_user;
-
-    always_comb begin
-        signal_15[0] = stops;
-        signal_15[1] = outside_6;
-        signal_15[2] = is_illegal;
-        signal_15[3] = breaks_6;
-        signal_15[4] = calls_6;
-        signal_15[5] = is_misaligned;
-    end
-
-    assign any_cause = |signal_15;
+    assign any_cause = stops | outside_6 | is_illegal | breaks_6 | calls_6 | is_misaligned;
     assign fails = issued_6 && (any_cause || (is_protected && upper_6));
-    assign holds = function_6[2] ? signal_13 : signal_14;
-    assign end_around = signal_12[31:0] + {31'd0, signal_12[32]};
-    assign computed = is_custom_6 ? end_around : ((function_6 == 3'd0 && !is_jump_6) ? signal_12[31:0] :
-        {31'd0, signal_13 && function_6[2:1] == 2'd1});
+    assign holds = function_6[2] ? signal_12 : signal_13;
+    assign end_around = signal_11[31:0] + {31'd0, signal_11[32]};
+    assign computed = is_custom_6 ? end_around : ((function_6 == 3'd0 && !is_jump_6) ? signal_11[31:0] :
+        {31'd0, signal_12 && function_6[2:1] == 2'd1});
     assign simple = logic_or_link | shifted | computed;
     assign is_allowed = issued_6 && (is_load_6 || is_atomic_6 || is_store_6) && !any_cause && !is_protected;
     assign m_valid = offers;
@@ -415,7 +396,7 @@ module spinneret_hpu_pipeline_4x8_8192_2_registers (
     assign trap_thread = thread_8;
     assign trap_cause = reported;
     assign offset_8 = address_8[1:0] & {2{!second_8}};
-    assign csrs_trap_value = ({32{signal_17}} & {address_8[31:2], offset_8}) | ({32{signal_18}} & {pc_8,
+    assign csrs_trap_value = ({32{signal_15}} & {address_8[31:2], offset_8}) | ({32{signal_16}} & {pc_8,
         1'b0});
     assign total = outer[63:16] + {{14{cross_1[33]}}, cross_1};
     assign product = (|multiply_8) ? above[47:16] : {above[15:0], lowest};
@@ -428,9 +409,9 @@ module spinneret_hpu_pipeline_4x8_8192_2_registers (
         {2{is_load_9}})) == 2'd1) ? {unread_9[2:0], unread_9[3]} : (((-(address_9[1:0] & {2{is_load_9}})) ==
         2'd2) ? {unread_9[1:0], unread_9[3:2]} : {unread_9[0], unread_9[3:1]}));
     assign byte_sign = function_9 == 3'd0 && !is_unread[0] && bytes[7];
-    assign loaded = {signal_27, signal_28, signal_29, signal_30};
+    assign loaded = {signal_25, signal_26, signal_27, signal_28};
     assign joined = loaded | (saved_read_data & {32{second_10}});
-    assign result = joined | {{16{sign}}, {8{signal_31}}, 8'd0} | other_10 | counter_10;
+    assign result = joined | {{16{sign}}, {8{signal_29}}, 8'd0} | other_10 | counter_10;
 
     always_ff @(posedge clk) begin
         slot <= slot + 2'd1;
@@ -477,12 +458,10 @@ module spinneret_hpu_pipeline_4x8_8192_2_registers (
         next_pc_5 <= next_pc_4;
         is_jump_5 <= decoder_m_unit[3];
         logic_or_link <= no_logic ? 32'd0 : logic_1;
-        shifted <= no_shift ? 32'd0 : (({is_left, signal_3[4]} == 2'd0) ? word_1 : (({is_left, signal_3[4]} ==
-            2'd1) ? {{16{signal_7 && signal_2[31]}}, word_1[31:16]} : (({is_left, signal_3[4]} == 2'd2) ?
-            signal_10 : signal_11)));
-        signal_12 <= {1'b0, signal_4} + {1'b0, signal_5} + {32'd0, signal_6};
-        signal_13 <= is_less;
-        signal_14 <= is_equal;
+        shifted <= no_shift ? 32'd0 : (is_left ? signal_10 : moved);
+        signal_11 <= {1'b0, signal_4} + {1'b0, signal_5} + {32'd0, signal_6};
+        signal_12 <= is_less;
+        signal_13 <= is_equal;
         thread_4 <= thread_3;
         is_first_1 <= !started;
         is_first_2 <= is_first_1;
@@ -529,7 +508,7 @@ module spinneret_hpu_pipeline_4x8_8192_2_registers (
         early <= early_7;
         offers <= is_allowed;
         thread_7 <= thread_6;
-        address_7 <= signal_12[31:0];
+        address_7 <= signal_11[31:0];
         m_is_write <= is_store_6;
         m_atomic <= {is_atomic_6, atomic_6};
         second_5 <= second;
@@ -555,62 +534,62 @@ module spinneret_hpu_pipeline_4x8_8192_2_registers (
         second <= issued_7 ? (is_half_done || (second_7 && replays)) : second_7;
         upper_7 <= upper_6;
         upper <= issued_7 ? (asks_upper || stays_upper) : upper_7;
-        signal_16 <= !is_divide_6;
+        signal_14 <= !is_divide_6;
         is_read_7 <= is_load_6 || reserves;
         reported <= is_refused ? {3'd1, !is_read_7, 1'b1} : early_cause;
         traps_8 <= traps;
         thread_8 <= thread_7;
         pc_8 <= pc_7;
         names_address_7 <= !stops && !outside_6 && (is_load_6 || is_atomic_6 || is_store_6);
-        signal_17 <= names_address_7 && traps;
+        signal_15 <= names_address_7 && traps;
         names_pc_7 <= !stops && (outside_6 || breaks_6);
-        signal_18 <= names_pc_7 && traps;
+        signal_16 <= names_pc_7 && traps;
         address_8 <= address_7;
         second_8 <= second_7;
         no_csr <= !is_csr_6;
         csr_value <= no_csr ? 32'd0 : csrs_value;
-        signal_19 <= !is_multiply_6;
-        signal_20 <= $signed({{15{!(&function_5[1:0]) && signal_2[31]}}, !(&function_5[1:0]) && signal_2[31],
+        signal_17 <= !is_multiply_6;
+        signal_18 <= $signed({{15{!(&function_5[1:0]) && signal_2[31]}}, !(&function_5[1:0]) && signal_2[31],
             signal_2[31:16]}) * $signed({{15{!function_5[1] && signal_3[31]}}, !function_5[1] && signal_3[31],
             signal_3[31:16]});
-        signal_21 <= $signed({16'd0, signal_2[15:0]}) * $signed({16'd0, signal_3[15:0]});
-        outer <= {signal_20, signal_21};
-        signal_22 <= $signed({18'd0, signal_2[15:0]}) * $signed({{17{!function_5[1] && signal_3[31]}},
+        signal_19 <= $signed({16'd0, signal_2[15:0]}) * $signed({16'd0, signal_3[15:0]});
+        outer <= {signal_18, signal_19};
+        signal_20 <= $signed({18'd0, signal_2[15:0]}) * $signed({{17{!function_5[1] && signal_3[31]}},
             !function_5[1] && signal_3[31], signal_3[31:16]});
-        signal_23 <= $signed({{17{!(&function_5[1:0]) && signal_2[31]}}, !(&function_5[1:0]) && signal_2[31],
+        signal_21 <= $signed({{17{!(&function_5[1:0]) && signal_2[31]}}, !(&function_5[1:0]) && signal_2[31],
             signal_2[31:16]}) * $signed({18'd0, signal_3[15:0]});
-        cross_1 <= signal_22 + signal_23;
-        above <= signal_19 ? 48'd0 : total;
-        lowest <= signal_19 ? 16'd0 : outer[15:0];
+        cross_1 <= signal_20 + signal_21;
+        above <= signal_17 ? 48'd0 : total;
+        lowest <= signal_17 ? 16'd0 : outer[15:0];
         multiply_6 <= function_5[1:0];
         multiply_7 <= multiply_6;
         multiply_8 <= multiply_7;
-        signal_24 <= early | csr_value | product | quotient;
-        signal_25 <= retires;
-        signal_26 <= unread_7;
-        unread_9 <= signal_26;
+        signal_22 <= early | csr_value | product | quotient;
+        signal_23 <= retires;
+        signal_24 <= unread_7;
+        unread_9 <= signal_24;
         address_9 <= address_8;
         is_load_8 <= is_load_7;
         is_load_9 <= is_load_8;
         function_7 <= function_6;
         function_8 <= function_7;
         function_9 <= function_8;
-        signal_27 <= is_unread[3] ? 8'd0 : bytes[31:24];
-        signal_28 <= is_unread[2] ? 8'd0 : bytes[23:16];
-        signal_29 <= is_unread[1] ? 8'd0 : bytes[15:8];
-        signal_30 <= is_unread[0] ? 8'd0 : bytes[7:0];
+        signal_25 <= is_unread[3] ? 8'd0 : bytes[31:24];
+        signal_26 <= is_unread[2] ? 8'd0 : bytes[23:16];
+        signal_27 <= is_unread[1] ? 8'd0 : bytes[15:8];
+        signal_28 <= is_unread[0] ? 8'd0 : bytes[7:0];
         sign <= byte_sign || (function_9 == 3'd1 && !is_unread[1] && bytes[15]);
-        signal_31 <= byte_sign;
-        signal_32 <= is_half_done;
-        half_done_9 <= signal_32;
+        signal_29 <= byte_sign;
+        signal_30 <= is_half_done;
+        half_done_9 <= signal_30;
         half_done_10 <= half_done_9;
         thread_9 <= thread_8;
         thread_10 <= thread_9;
         second_9 <= second_8;
         second_10 <= second_9;
-        other_10 <= signal_24;
+        other_10 <= signal_22;
         counter_10 <= csrs_counter;
-        retired_9 <= signal_25;
+        retired_9 <= signal_23;
         retired_10 <= retired_9;
         rd_8 <= rd_7;
         rd_9 <= rd_8;
@@ -644,8 +623,8 @@ module spinneret_hpu_pipeline_4x8_8192_2_registers (
             upper_7 <= 1'b0;
             traps_8 <= 1'b0;
             second_8 <= 1'b0;
-            signal_25 <= 1'b0;
-            signal_32 <= 1'b0;
+            signal_23 <= 1'b0;
+            signal_30 <= 1'b0;
             second_9 <= 1'b0;
             second_10 <= 1'b0;
             retired_9 <= 1'b0;
@@ -702,14 +681,14 @@ module spinneret_hpu_pipeline_4x8_8192_2_registers (
         .x(signal_2),
         .y(signal_3),
         .funct3(function_5[1:0]),
-        .is_none(signal_16),
+        .is_none(signal_14),
         .goes_on(divides),
         .ends(divider_ends),
         .is_last(divider_is_last),
         .result(quotient)
     );
 
-    spinneret_hpu_csrs_4 u_csrs (
+    spinneret_hpu_csrs_threads_4_registers_1_memory_clocks_2 u_csrs (
         .clk(clk),
         .rst(rst),
         .hart_base(hart_base),
@@ -738,7 +717,7 @@ module spinneret_hpu_pipeline_4x8_8192_2_registers (
         .clk(clk),
         .thread(thread_5),
         .upper(upper_5),
-        .grain(signal_12[31:6]),
+        .grain(signal_11[31:6]),
         .allowed(ranges_allowed),
         .range_write(range_write),
         .range_thread(range_thread),
@@ -756,6 +735,6 @@ module spinneret_hpu_pipeline_4x8_8192_2_registers (
         .read_addr(thread_10),
         .read_data(saved_read_data)
     );
-endmodule : spinneret_hpu_pipeline_4x8_8192_2_registers
+endmodule : spinneret_hpu_pipeline_threads_4_registers_1_memory_clocks_2
 
 `default_nettype wire

@@ -3,7 +3,7 @@
 `default_nettype none
 
 // Gives cells to packets: each queue has one of its own, the others are shared.
-module spinneret_cell_pool_2x16x128x20x4 (
+module spinneret_cell_pool_contexts_4 (
     input  wire         clk, // Clock.
     input  wire         rst, // Synchronous reset, active high.
     // A free cell; none until all are free after reset.
@@ -227,6 +227,6 @@ module spinneret_cell_pool_2x16x128x20x4 (
         .level(),
         .almost_full()
     );
-endmodule : spinneret_cell_pool_2x16x128x20x4
+endmodule : spinneret_cell_pool_contexts_4
 
 `default_nettype wire

@@ -4,7 +4,7 @@
 
 // Control and status registers of all threads, and the mode each is in.
 //
-module spinneret_hpu_csrs_4 (
+module spinneret_hpu_csrs_threads_4_registers_1_memory_clocks_2 (
     input  wire         clk, // Clock.
     input  wire         rst, // Synchronous reset, active high.
     input  wire  [31:0] hart_base, // `mhartid` of thread 0; those of the others follow.
@@ -37,11 +37,6 @@ module spinneret_hpu_csrs_4 (
         logic is_user;
     } status_t;
 
-    logic [38:0] signal;
-    logic [1:0] signal_1;
-    logic [1:0] signal_2;
-    logic [5:0] signal_5;
-    logic [3:0] signal_6;
     logic exists;
     logic is_refused;
     logic takes_mepc;
@@ -81,7 +76,7 @@ module spinneret_hpu_csrs_4 (
     status_t status_7 = 5'd0;
     logic is_return_7;
     logic is_mstatus_7;
-    logic [4:0] signal_3 = 5'd0;
+    logic [4:0] signal = 5'd0;
     logic traps_8 = 1'b0;
     logic commits_8 = 1'b0;
     logic [31:0] new_8;
@@ -101,7 +96,7 @@ module spinneret_hpu_csrs_4 (
     logic is_first_8 = 1'b0;
     logic retires_8 = 1'b0;
     logic [63:0] counted;
-    logic signal_4 = 1'b0;
+    logic signal_1 = 1'b0;
     logic [1:0] thread_9;
     logic is_cycle_6;
     logic is_cycle_7;
@@ -125,63 +120,16 @@ module spinneret_hpu_csrs_4 (
     logic [4:0] mcause_read_data;
     logic [63:0] instret_read_data;
 
-    always_comb begin
-        signal[0] = number == 12'h300;
-        signal[1] = number == 12'h301;
-        signal[2] = number == 12'h304;
-        signal[3] = number == 12'h305;
-        signal[4] = number == 12'h306;
-        signal[5] = number == 12'h310;
-        signal[6] = number == 12'h320;
-        signal[7] = number == 12'h323;
-        signal[8] = number[11:2] == 10'hc9;
-        signal[9] = number[11:3] == 9'h65;
-        signal[10] = number[11:4] == 8'h33;
-        signal[11] = number == 12'h340;
-        signal[12] = number == 12'h341;
-        signal[13] = number == 12'h342;
-        signal[14] = number == 12'h343;
-        signal[15] = number == 12'h344;
-        signal[16] = number == 12'hb00;
-        signal[17] = number == 12'hb02;
-        signal[18] = number == 12'hb80;
-        signal[19] = number == 12'hb82;
-        signal[20] = (number[11:8] == 4'hb) & (number[6:0] == 7'd3);
-        signal[21] = (number[11:8] == 4'hb) & (number[6:2] == 5'd1);
-        signal[22] = (number[11:8] == 4'hb) & (number[6:3] == 4'd1);
-        signal[23] = (number[11:8] == 4'hb) & (number[6:4] == 3'd1);
-        signal[24] = number == 12'hc00;
-        signal[25] = number == 12'hc01;
-        signal[26] = number == 12'hc02;
-        signal[27] = number == 12'hc80;
-        signal[28] = number == 12'hc81;
-        signal[29] = number == 12'hc82;
-        signal[30] = (number[11:8] == 4'hc) & (number[6:0] == 7'd3);
-        signal[31] = (number[11:8] == 4'hc) & (number[6:2] == 5'd1);
-        signal[32] = (number[11:8] == 4'hc) & (number[6:3] == 4'd1);
-        signal[33] = (number[11:8] == 4'hc) & (number[6:4] == 3'd1);
-        signal[34] = number == 12'hf11;
-        signal[35] = number == 12'hf12;
-        signal[36] = number == 12'hf13;
-        signal[37] = number == 12'hf14;
-        signal[38] = number == 12'hf15;
-    end
-
-    assign exists = |signal;
+    assign exists = ((number[11:3] == 9'h60) & !number[1]) | (number[11:1] == 11'h78a) | (number[11:1] ==
+        11'h789) | (number == 12'hf11) | (number == 12'h306) | (number == 12'h310) | (number == 12'h320) |
+        (number == 12'h323) | (number[11:2] == 10'hc9) | (number[11:3] == 9'h65) | (number[11:4] == 8'h33) |
+        (number[11:2] == 10'hd0) | ((number[11:8] == 4'hc) & (number[6:5] == 2'd0)) | ((number[11:8] == 4'hb)
+        & (number[6:4] == 3'd1)) | ((number[11:8] == 4'hb) & (number[6:0] == 7'd3)) | (number == 12'h344) |
+        ((number[11:8] == 4'hb) & (number[6:2] == 5'd0) & !number[0]) | ((number[11:8] == 4'hb) & (number[6:2]
+        == 5'd1)) | ((number[11:8] == 4'hb) & (number[6:3] == 4'd1));
     assign is_refused = status.is_user && (|number[9:8]);
     assign is_user = status_6.is_user;
     assign is_data_user = status_6.is_user || (status_6.mprv && status_6.mpp_user);
-
-    always_comb begin
-        signal_1[0] = number == 12'h305;
-        signal_1[1] = number == 12'h341;
-    end
-
-    always_comb begin
-        signal_2[0] = number == 12'h340;
-        signal_2[1] = number == 12'h343;
-    end
-
     assign takes_mepc = !is_user && (is_return || (is_access && is_mepc_6));
     assign machine = !status_6.mpp_user;
     assign new_1 = (action_7 == 2'd1) ? operand_7 : ((action_7 == 2'd2) ? (value | operand_7) : (value &
@@ -204,23 +152,6 @@ module spinneret_hpu_csrs_4 (
     assign mcause_write_enable = traps_8 || is_first_8 || sets_cause;
     assign mcause_write_data = traps_8 ? cause : new_cause;
     assign one = {63'd0, retires_8};
-
-    always_comb begin
-        signal_5[0] = number == 12'hb00;
-        signal_5[1] = number == 12'hb80;
-        signal_5[2] = number == 12'hc00;
-        signal_5[3] = number == 12'hc01;
-        signal_5[4] = number == 12'hc80;
-        signal_5[5] = number == 12'hc81;
-    end
-
-    always_comb begin
-        signal_6[0] = number == 12'hb02;
-        signal_6[1] = number == 12'hb82;
-        signal_6[2] = number == 12'hc02;
-        signal_6[3] = number == 12'hc82;
-    end
-
     assign is_counter = is_cycle_7 || (is_instret_7 && !is_first_7);
     assign half = ({is_cycle_8, is_high_8} == 2'd0) ? instret_read_data[31:0] : (({is_cycle_8, is_high_8} ==
         2'd1) ? instret_read_data[63:32] : (({is_cycle_8, is_high_8} == 2'd2) ? cycle[31:0] : cycle[63:32]));
@@ -232,8 +163,8 @@ module spinneret_hpu_csrs_4 (
         thread_6 <= thread;
         vector <= vectors_read_data;
         is_mstatus_6 <= number == 12'h300;
-        is_mtvec_6 <= |signal_1;
-        is_mscratch_6 <= |signal_2;
+        is_mtvec_6 <= (number == 12'h305) | (number == 12'h341);
+        is_mscratch_6 <= (number == 12'h340) | (number == 12'h343);
         is_mtval_6 <= number == 12'h343;
         is_mcause_6 <= number == 12'h342;
         is_first_6 <= is_first;
@@ -255,8 +186,8 @@ module spinneret_hpu_csrs_4 (
         status_7 <= status_6;
         is_return_7 <= is_return;
         is_mstatus_7 <= is_mstatus_6;
-        signal_3 <= after;
-        status <= signal_3;
+        signal <= after;
+        status <= signal;
         traps_8 <= traps;
         commits_8 <= commits;
         new_8 <= traps ? 32'd0 : new_1;
@@ -277,11 +208,13 @@ module spinneret_hpu_csrs_4 (
         cycle <= cycle + 64'd1;
         retires_8 <= retires;
         counted <= is_first_8 ? one : (instret_read_data + one);
-        signal_4 <= retires_8 || is_first_8;
+        signal_1 <= retires_8 || is_first_8;
         thread_9 <= thread_8;
-        is_cycle_6 <= |signal_5;
+        is_cycle_6 <= ((number[11:8] == 4'hb) & (number[6:0] == 7'd0)) | ((number[11:8] == 4'hc) &
+            (number[6:1] == 6'd0));
         is_cycle_7 <= is_cycle_6;
-        is_instret_6 <= |signal_6;
+        is_instret_6 <= ((number[11:8] == 4'hb) & (number[6:0] == 7'd2)) | ((number[11:8] == 4'hc) &
+            (number[6:0] == 7'd2));
         is_instret_7 <= is_instret_6;
         is_no_counter <= !(is_access_7 && is_counter);
         is_cycle_8 <= is_cycle_7;
@@ -295,13 +228,13 @@ module spinneret_hpu_csrs_4 (
             status_6 <= 5'd0;
             is_first_6 <= 1'b0;
             status_7 <= 5'd0;
-            signal_3 <= 5'd0;
+            signal <= 5'd0;
             traps_8 <= 1'b0;
             commits_8 <= 1'b0;
             is_first_7 <= 1'b0;
             is_first_8 <= 1'b0;
             retires_8 <= 1'b0;
-            signal_4 <= 1'b0;
+            signal_1 <= 1'b0;
         end
     end
 
@@ -337,12 +270,12 @@ module spinneret_hpu_csrs_4 (
     // `minstret`.
     spinneret_ram_distributed_zero #(.DEPTH(4), .ADDRESS(2), .WIDTH(64)) u_instret (
         .clk(clk),
-        .write_enable(signal_4),
+        .write_enable(signal_1),
         .write_addr(thread_9),
         .write_data(counted),
         .read_addr(thread_8),
         .read_data(instret_read_data)
     );
-endmodule : spinneret_hpu_csrs_4
+endmodule : spinneret_hpu_csrs_threads_4_registers_1_memory_clocks_2
 
 `default_nettype wire

@@ -4,7 +4,7 @@
 
 // Takes HERs, and tells the engine of their packets. Pairs are written in about the order in which `TaskWords`(super::TaskWords)
 // reads them, one a clock as well, so that a task may follow while they come.
-module spinneret_her_words_2x16x128x20x4 (
+module spinneret_her_words_contexts_4 (
     input  wire         clk, // Clock.
     input  wire         rst, // Synchronous reset, active high.
     // HERs.
@@ -125,6 +125,6 @@ module spinneret_her_words_2x16x128x20x4 (
             writes <= 1'b0;
         end
     end
-endmodule : spinneret_her_words_2x16x128x20x4
+endmodule : spinneret_her_words_contexts_4
 
 `default_nettype wire

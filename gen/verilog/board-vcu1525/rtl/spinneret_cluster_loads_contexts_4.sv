@@ -3,7 +3,7 @@
 `default_nettype none
 
 // Chooses the cluster of a task: its home if that has room, else the one with the fewest tasks.
-module spinneret_cluster_loads_2x16x128x20x4 (
+module spinneret_cluster_loads_contexts_4 (
     input  wire        clk, // Clock.
     input  wire        rst, // Synchronous reset, active high.
     output logic       has_room, // A cluster has room, as of two clocks ago.
@@ -75,6 +75,6 @@ module spinneret_cluster_loads_2x16x128x20x4 (
         end
     end
 `endif
-endmodule : spinneret_cluster_loads_2x16x128x20x4
+endmodule : spinneret_cluster_loads_contexts_4
 
 `default_nettype wire
