@@ -696,24 +696,6 @@ int spinneret_slmp_receive(struct spinneret_receiver *receiver,
  */
 int spinneret_slmp_close(struct spinneret_receiver *receiver);
 
-/**
- * Starts a thread that answers the calls of a context's handlers, as spinneret run --services does. Their output with
- * spin_stdio.h goes to standard error, in lines that begin with the HPU and have no control characters. They can open files
- * in a folder, and nowhere else; without a folder, none. The calls need host memory after the pages of spin_host.h: 1 MiB is
- * enough for 16 HPUs.
- * folder is a string or null.
- */
-int spinneret_services_open(struct spinneret_context *context,
-                            const char *folder);
-
-/**
- * Answers pending calls, and ends the thread; closing the context does the same. The number of answered calls is written to
- * calls, which may be null.
- * A number can be written at calls, if it is not null.
- */
-int spinneret_services_close(struct spinneret_context *context,
-                             uint64_t *calls);
-
 #ifdef __cplusplus
 }  // extern "C"
 #endif  // __cplusplus

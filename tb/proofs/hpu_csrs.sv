@@ -43,7 +43,7 @@ module hpu_csrs_proof (
     wire illegal, is_user, is_data_user;
     wire [31:0] value, counter;
     wire [30:0] vector;
-    hpu_csrs_8 dut (
+    hpu_csrs_ranges_1_program_words_64_trace_1 dut (
         .clk(clk), .rst(rst), .hart_base(hart_base), .is_first(is_first), .thread(thread), .number(number), .operand(operand),
         .action(action), .writes(writes), .illegal(illegal), .value(value), .is_user(is_user), .is_data_user(is_data_user),
         .vector(vector), .counter(counter), .is_access(is_access), .is_return(is_return), .retires(retires), .traps(traps),

@@ -26,6 +26,8 @@ module hpu_pipeline_proof (
     // What memories give that are cut off.
     input wire [31:0] fetched_word,
     input wire fetched_outside,
+    input wire has_1,
+    input wire has_2,
     input wire [31:0] read_1,
     input wire [31:0] read_2
 );
@@ -102,6 +104,11 @@ module hpu_pipeline_proof (
     // if these are its rs1 and its rs2. x0 is 0.
     (* drives = "dut.registers_value_0" *) wire [31:0] value_1 = read_1;
     (* drives = "dut.registers_value_1" *) wire [31:0] value_2 = read_2;
+`ifdef CHECK_REGISTERS
+    // An instruction reads what was written, whichever of both it reads: the decoder is not needed for that.
+    (* drives = "dut.decoder_has_rs1" *) wire reads_1 = has_1;
+    (* drives = "dut.decoder_has_rs2" *) wire reads_2 = has_2;
+`endif
     (* internal = "dut.decoder_rs1" *) wire [4:0] decoded_1;
     (* internal = "dut.decoder_rs2" *) wire [4:0] decoded_2;
     (* internal = "dut.u_registers.write" *) wire write;

@@ -1,5 +1,6 @@
 //! Programs and contexts.
 
+use crate::calls::Functions;
 use crate::ffi::{self, Failure, Kind, Object, SPINNERET_OK, check_place, guarded, put, text};
 use crate::nic::{OpenNic, spinneret_nic};
 use spinneret_host::{
@@ -39,6 +40,8 @@ pub struct spinneret_options {
 pub(crate) struct OpenContext {
     // They end before the context does.
     pub(crate) services: Mutex<Option<BackgroundService>>,
+    /// Functions of the program for handlers, each with the number of its API.
+    pub(crate) functions: Mutex<Vec<(u16, Functions)>>,
     /// Values of counters, once the program has asked for them.
     pub(crate) queue: Mutex<Option<CounterQueue>>,
     pub(crate) context: Arc<Context>,
@@ -131,6 +134,7 @@ pub unsafe extern "C" fn spinneret_open_context(
         let opened = open.nic.open_context(&program, &name, &rules, &options)?;
         let handle = ffi::insert(OpenContext {
             services: Mutex::default(),
+            functions: Mutex::default(),
             queue: Mutex::default(),
             context: Arc::new(opened),
             nic: nic.addr(),

@@ -11,17 +11,21 @@
 #![allow(non_camel_case_types)]
 
 mod addresses;
+mod calls;
 mod context;
 #[doc(hidden)]
 pub mod ffi;
 #[doc(hidden)]
 mod memory;
 mod nic;
+mod services;
 mod slmp;
 
 pub use addresses::*;
+pub use calls::*;
 pub use context::*;
 pub use ffi::*;
 pub use memory::*;
 pub use nic::*;
+pub use services::*;
 pub use slmp::*;

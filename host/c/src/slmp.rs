@@ -1,21 +1,15 @@
-//! SLMP messages over UDP, between programs or to handlers on a NIC, and services for calls of handlers.
+//! SLMP messages over UDP, between programs or to handlers on a NIC.
 
-use crate::context::{OpenContext, spinneret_context};
 use crate::ffi::{
-    self, Failure, Kind, Object, SPINNERET_ERROR_ARGUMENT, SPINNERET_ERROR_DEVICE, SPINNERET_ERROR_NO_ROOM,
-    SPINNERET_ERROR_OPEN, SPINNERET_ERROR_TIMEOUT, SPINNERET_OK, bytes, check_place, guarded, put, put_bytes,
-    text,
+    self, Failure, Kind, Object, SPINNERET_ERROR_ARGUMENT, SPINNERET_ERROR_DEVICE, SPINNERET_ERROR_OPEN,
+    SPINNERET_ERROR_TIMEOUT, SPINNERET_OK, bytes, check_place, guarded, put, put_bytes, text,
 };
-use spinneret_rpc::clib::Config;
-use spinneret_rpc::{BackgroundService, Libc, Offer, ServicesError, opcode};
 use spinneret_slmp::udp::{self, Event, Listener, UdpError};
 use spinneret_slmp::{Mode, Received, ReceiverConfig, SenderConfig};
 use std::ffi::{c_char, c_int, c_void};
 use std::net::{SocketAddrV4, UdpSocket};
 use std::ops::ControlFlow;
-use std::path::PathBuf;
-use std::rc::Rc;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// A receiver of SLMP messages at a UDP port.
@@ -234,87 +228,5 @@ unsafe fn address(string: *const c_char, what: &str) -> Result<SocketAddrV4, Fai
         Failure::argument(format!(
             "{what} is `{text}`, and should be an IPv4 address and a port, such as 10.0.0.1:9330"
         ))
-    })
-}
-
-impl From<ServicesError> for Failure {
-    fn from(error: ServicesError) -> Self {
-        let code = match error {
-            ServicesError::Host(error) => return error.into(),
-            ServicesError::HostMemory { .. } | ServicesError::Ports { .. } => SPINNERET_ERROR_NO_ROOM,
-            ServicesError::OtherLayout { .. } | ServicesError::OtherCopies { .. } => SPINNERET_ERROR_ARGUMENT,
-            _ => SPINNERET_ERROR_DEVICE,
-        };
-        Self::new(code, error.to_string())
-    }
-}
-
-fn services(open: &OpenContext) -> MutexGuard<'_, Option<BackgroundService>> {
-    open.services.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Starts a thread that answers the calls of a context's handlers, as `spinneret run --services` does. Their output with
-/// `spin_stdio.h` goes to standard error, in lines that begin with the HPU and have no control characters. They can open files
-/// in a folder, and nowhere else; without a folder, none. The calls need host memory after the pages of `spin_host.h`: 1 MiB is
-/// enough for 16 HPUs.
-///
-/// # Safety
-/// `folder` is a string or null.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn spinneret_services_open(
-    context: *mut spinneret_context,
-    folder: *const c_char,
-) -> c_int {
-    guarded(|| {
-        let open: Arc<OpenContext> = ffi::get(context)?;
-        let folder = match folder.is_null() {
-            true => None,
-            // SAFETY: the caller promises a string.
-            false => Some(PathBuf::from(unsafe { text(folder, "folder") }?)),
-        };
-        let mut services = services(&open);
-        if services.is_some() {
-            return Err(Failure::argument(
-                "services of this context are open already: close them first",
-            ));
-        }
-        let offer = Offer::default();
-        let libc = move || Libc::new(offer.version, Config::of_folder(folder.clone()));
-        // Report a missing folder here, not in the thread.
-        libc().map_err(|error| Failure::argument(format!("folder: it cannot be opened: {error}")))?;
-        *services = Some(BackgroundService::open(
-            Arc::clone(&open.context),
-            &offer,
-            move |server| {
-                // If the folder has been removed since, no calls are answered.
-                if let Ok(libc) = libc() {
-                    let libc = Rc::new(libc);
-                    server.add(opcode::LIBC, libc.clone());
-                    server.add(opcode::SPINNERET, libc);
-                }
-            },
-        )?);
-        Ok(SPINNERET_OK)
-    })
-}
-
-/// Answers pending calls, and ends the thread; closing the context does the same. The number of answered calls is written to
-/// `calls`, which may be null.
-///
-/// # Safety
-/// A number can be written at `calls`, if it is not null.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn spinneret_services_close(context: *mut spinneret_context, calls: *mut u64) -> c_int {
-    guarded(|| {
-        let open: Arc<OpenContext> = ffi::get(context)?;
-        let Some(beside) = services(&open).take() else {
-            return Err(Failure::argument("no services of this context are open"));
-        };
-        let (counts, _) = beside.close()?;
-        if !calls.is_null() {
-            // SAFETY: the caller promises the place.
-            unsafe { put(calls, "calls", counts.calls) }?;
-        }
-        Ok(SPINNERET_OK)
     })
 }

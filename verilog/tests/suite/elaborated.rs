@@ -59,7 +59,7 @@ struct Decoder {
 #[kernel(Decoder { word, unit, immediate, legal, writes, cost })]
 fn update() {
     let hits = word_of(TABLE.iter().map(|(pattern, ..)| word.fits(pattern)));
-    legal = hits.any();
+    legal = word.fits_any(TABLE.iter().map(|(pattern, ..)| *pattern));
     let choices: Vec<_> = TABLE
         .iter()
         .enumerate()

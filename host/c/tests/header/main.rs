@@ -32,7 +32,16 @@ const VERSION: &str = concat!(
 const HEADER: Header = Header {
     folder: env!("CARGO_MANIFEST_DIR"),
     path: "../include/spinneret.h",
-    sources: &["ffi", "nic", "context", "memory", "addresses", "slmp"],
+    sources: &[
+        "ffi",
+        "nic",
+        "context",
+        "memory",
+        "addresses",
+        "slmp",
+        "services",
+        "calls",
+    ],
     introduction: INTRODUCTION,
     guard: "SPINNERET_H",
     includes: [&["stddef.h", "stdint.h"], &[]],

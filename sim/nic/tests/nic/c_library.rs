@@ -1,6 +1,7 @@
 //! The example in C, on a NIC in another process.
 
 use crate::kit::{Served, build, built, handlers, library, ok, root, runtime, succeeds};
+use spinneret_rpc::opcode::emissary::RESERVE;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -227,6 +228,130 @@ fn a_c_program_serves_handlers_that_print_and_write() {
     let told = String::from_utf8_lossy(&output.stdout);
     let calls: usize = told.trim_end_matches(" calls\n").parse().expect("it is a number");
     assert!((15..=4 * count).contains(&calls), "{told}");
+}
+
+/// A handler that calls functions of a program in C: numbers, text, memory in both directions, and what does not fit.
+const CALLER: &str = "#include <emissary.h>
+
+#define IDS(...) _PACK_EMIS_IDS(EMIS_ID_RESERVE, __VA_ARGS__)
+enum { SUM = 1, LENGTH, REVERSE, REPORT };
+
+__handler__ void call_ph(handler_args_t *args) {
+    uint32_t size = args->task->pkt_mem_size;
+    static char word[] = \"handlers\", turned[sizeof(word) - 1];
+    uint32_t bytes = sizeof(turned);
+    uint32_t sum = _emissary_exec(IDS(SUM), size, -1, 0.5);
+    uint32_t length = _emissary_exec(IDS(LENGTH), (const char *)word);
+    uint32_t back = _emissary_exec(IDS(REVERSE, 1, 1), word, bytes, turned, bytes, (void *)word, (void *)turned);
+    bool failed = _emissary_exec(IDS(SUM), size) == EMIS_FAILED && _emissary_exec(IDS(99), size) == EMIS_FAILED &&
+                  _emissary_exec(IDS(LENGTH), 1) == EMIS_FAILED;
+    _emissary_exec(IDS(REPORT), sum, length, back, turned[0], failed);
+}
+";
+
+/// A program that answers these calls.
+const ANSWERS: &str = "#include <spinneret.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SUM = 1, LENGTH, REVERSE, REPORT };
+
+static void check(const char *what, int result) {
+    if (result < 0) {
+        fprintf(stderr, \"%s: %s\\n\", what, spinneret_error_message());
+        exit(1);
+    }
+}
+
+static uint64_t answer(void *state, spinneret_call *call) {
+    volatile int *reports = state;
+    int64_t one, other, numbers[5];
+    double half;
+    const char *text;
+    const void *in;
+    void *out;
+    size_t size, room;
+    switch (spinneret_call_function(call)) {
+    case SUM:
+        if (spinneret_call_integer(call, 0, &one) < 0 || spinneret_call_integer(call, 1, &other) < 0 ||
+            spinneret_call_double(call, 2, &half) < 0)
+            return 0;
+        return (uint64_t)(one + other + (int64_t)(2 * half));
+    case LENGTH:
+        return spinneret_call_string(call, 0, &text) < 0 ? 0 : strlen(text);
+    case REVERSE:
+        if (spinneret_call_input(call, 0, &in, &size) < 0 || spinneret_call_output(call, 1, &out, &room) < 0 || room < size)
+            return 0;
+        for (size_t byte = 0; byte < size; byte++)
+            ((char *)out)[byte] = ((const char *)in)[size - 1 - byte];
+        check(\"filled\", spinneret_call_filled(call, 1, size));
+        return size;
+    case REPORT:
+        for (size_t number = 0; number < spinneret_call_arguments(call); number++)
+            check(\"report\", spinneret_call_integer(call, number, &numbers[number]));
+        printf(\"%d %d %d %c %d\\n\", (int)numbers[0], (int)numbers[1], (int)numbers[2], (char)numbers[3], (int)numbers[4]);
+        ++*reports;
+        return 0;
+    default:
+        spinneret_call_refuse(call);
+        return 0;
+    }
+}
+
+/* NIC, ELF file */
+int main(int count, char **words) {
+    (void)count;
+    spinneret_nic *nic;
+    spinneret_program *program;
+    spinneret_context *context;
+    volatile int reports = 0;
+    spinneret_ruleset nothing = {.join = SPINNERET_ALL, .count = 1,
+                                 .rules = {spinneret_rule_udp_destination_port(1, 1)}};
+    spinneret_ruleset ipv4 = {.join = SPINNERET_ALL, .count = 1, .rules = {spinneret_rule_ipv4()}};
+    check(\"open\", spinneret_open(words[1], &nic));
+    check(\"program\", spinneret_program_open(words[2], &program));
+    check(\"context\", spinneret_open_context(nic, program, \"call\", &nothing, NULL, &context));
+    if (spinneret_services_offer(context, 40, NULL, NULL) != SPINNERET_ERROR_ARGUMENT ||
+        spinneret_services_offer(context, 64, answer, NULL) != SPINNERET_ERROR_ARGUMENT)
+        return 2;
+    check(\"offer\", spinneret_services_offer(context, RESERVE, answer, (void *)&reports));
+    if (spinneret_services_offer(context, RESERVE, answer, NULL) != SPINNERET_ERROR_ARGUMENT)
+        return 3;
+    fprintf(stderr, \"%s\\n\", spinneret_error_message());
+    check(\"services\", spinneret_services_open(context, NULL));
+    if (spinneret_services_offer(context, 41, answer, NULL) != SPINNERET_ERROR_ARGUMENT)
+        return 4;
+    check(\"rules\", spinneret_set_rules(context, &ipv4));
+    for (int look = 0; look < 1000 && reports < 3; look++)
+        check(\"wait\", spinneret_wait(nic, 100000));
+    check(\"close\", spinneret_services_close(context, NULL));
+    check(\"close\", spinneret_close(nic));
+    return reports < 3 ? 5 : 0;
+}
+";
+
+#[test]
+fn functions_of_a_c_program_answer_calls_of_handlers() {
+    let folder = tempfile::tempdir().expect("there is room");
+    let path = |name: &str| folder.path().join(name);
+    let handlers = handlers("call", CALLER);
+    ok(std::fs::write(path("answers.c"), ANSWERS));
+    let elf = ok(spinneret_nic::run::program(handlers.path(), 2));
+    let mut compiler = Command::new("cc");
+    compiler.args(["-Wall", "-Wextra", "-Werror", "-o"]);
+    compiler.arg(path("answers")).arg(path("answers.c"));
+    compiler.arg(format!("-DRESERVE={RESERVE}"));
+    compiler.arg("-I").arg(root().join("host/include"));
+    succeeds(compiler.arg(library()).args(["-lpthread", "-ldl", "-lm"]));
+    let server = Served::start(&[], &["--generate", "udp,size=100,rate=10Mbps"]);
+    let output = succeeds(Command::new(path("answers")).arg(server.name()).arg(&elf));
+    let told = String::from_utf8_lossy(&output.stdout);
+    assert!(told.lines().count() >= 3, "{told}");
+    assert!(told.lines().all(|line| line == "100 8 8 s 1"), "{told}");
+    let said = String::from_utf8_lossy(&output.stderr);
+    let twice = format!("api: API {RESERVE} is registered already: give this one another number\n");
+    assert_eq!(said, twice);
 }
 
 /// Longest that anything takes, on a machine with much else to do: a second is usual.
