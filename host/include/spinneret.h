@@ -105,6 +105,13 @@
 #define SPINNERET_AT_LEAST 1
 
 /**
+ * A call of a handler: its function and its arguments. It ends with the function of the program that answers it.
+ *
+ * An argument that is not what the program asks for fails the call: the handler gets EMIS_FAILED, whatever the program returns.
+ */
+typedef struct spinneret_call spinneret_call;
+
+/**
  * Handlers on a NIC.
  */
 typedef struct spinneret_context spinneret_context;
@@ -309,6 +316,12 @@ typedef struct spinneret_slmp_options {
      */
     uint64_t bits_per_second;
 } spinneret_slmp_options;
+
+/**
+ * A function of the program that answers calls. It returns the result for the handler. It must not wait for long, because all calls
+ * of the context's handlers wait with it.
+ */
+typedef uint64_t (*spinneret_answer)(void *state, struct spinneret_call *call);
 
 #ifdef __cplusplus
 extern "C" {
@@ -695,6 +708,106 @@ int spinneret_slmp_receive(struct spinneret_receiver *receiver,
  * Closes a receiver. The handle is invalid afterwards, even if the call fails.
  */
 int spinneret_slmp_close(struct spinneret_receiver *receiver);
+
+/**
+ * Offers functions of the program to the handlers of a context, which call them by the number of an API, 1 to 63, in the
+ * encoding of Emissary APIs (emissary.h): answer is called with state for each call, on the thread of the library, once the
+ * services of the context are open. EMIS_ID_RESERVE of emissary.h and larger numbers are free.
+ * answer and state can be used on another thread until the services or the context are closed.
+ */
+int spinneret_services_offer(struct spinneret_context *context,
+                             uint16_t api,
+                             spinneret_answer answer,
+                             void *state);
+
+/**
+ * Starts a thread that answers the calls of a context's handlers, as spinneret run --services does. Their output with
+ * spin_stdio.h goes to standard error, in lines that begin with the HPU and have no control characters. They can open files
+ * in a folder, and nowhere else; without a folder, none. The calls need host memory after the pages of spin_host.h: 1 MiB is
+ * enough for 16 HPUs.
+ * folder is a string or null.
+ */
+int spinneret_services_open(struct spinneret_context *context,
+                            const char *folder);
+
+/**
+ * Answers pending calls, and ends the thread; closing the context does the same. The number of answered calls is written to
+ * calls, which may be null.
+ * A number can be written at calls, if it is not null.
+ */
+int spinneret_services_close(struct spinneret_context *context,
+                             uint64_t *calls);
+
+/**
+ * Returns the number of the function that is called, or 0 if the call is a null pointer.
+ * The call is that of the function that runs.
+ */
+uint16_t spinneret_call_function(const struct spinneret_call *call);
+
+/**
+ * Returns how many arguments the call has, without those of its areas.
+ * As for spinneret_call_function.
+ */
+size_t spinneret_call_arguments(const struct spinneret_call *call);
+
+/**
+ * Fails the call, because there is no such function.
+ * As for spinneret_call_function.
+ */
+int spinneret_call_refuse(struct spinneret_call *call);
+
+/**
+ * Reads an integer; arguments count from 0. Its sign is that of its type in the handler: of 32 bits it is extended.
+ * As for spinneret_call_function; the number is written to value.
+ */
+int spinneret_call_integer(struct spinneret_call *call,
+                           size_t argument,
+                           int64_t *value);
+
+/**
+ * Reads a number of floating point.
+ * As for spinneret_call_integer.
+ */
+int spinneret_call_double(struct spinneret_call *call, size_t argument, double *value);
+
+/**
+ * Gives a string, with a 0 at its end, or NULL if the handler has passed that. It is there until the function returns.
+ * As for spinneret_call_integer.
+ */
+int spinneret_call_string(struct spinneret_call *call,
+                          size_t argument,
+                          const char **text);
+
+/**
+ * Gives the bytes at a pointer that came with the call, to the end of their area, or NULL and 0 if the handler has passed that.
+ * They are there until the function returns.
+ * As for spinneret_call_integer.
+ */
+int spinneret_call_input(struct spinneret_call *call,
+                         size_t argument,
+                         const void **bytes,
+                         size_t *size);
+
+/**
+ * Gives the bytes at a pointer that go back to the handler, to the end of their area, or NULL and 0 if the handler has passed that.
+ * Before the function writes them, they are those that came, or 0.
+ * As for spinneret_call_integer.
+ */
+int spinneret_call_output(struct spinneret_call *call,
+                          size_t argument,
+                          void **bytes,
+                          size_t *size);
+
+/**
+ * Limits the bytes that go back to a pointer: the handler's memory after them keeps what it holds.
+ * As for spinneret_call_function.
+ */
+int spinneret_call_filled(struct spinneret_call *call, size_t argument, size_t size);
+
+/**
+ * Returns the result of a function that gives a number of floating point: its bits.
+ */
+uint64_t spinneret_call_result(double value);
 
 #ifdef __cplusplus
 }  // extern "C"

@@ -31,7 +31,7 @@ pub(crate) struct Functions {
 unsafe impl Send for Functions {}
 
 impl Functions {
-    /// What the program has given.
+    /// A function of the program, with its state.
     ///
     /// # Safety
     /// Both can be used on another thread, as long as calls are answered.
@@ -60,7 +60,7 @@ impl Api for Functions {
     }
 }
 
-/// Looks at a call. What is refused is the answer to it.
+/// Looks at a call, which fails if `look` refuses it.
 ///
 /// # Safety
 /// The call is null, or that of a function that runs.
@@ -69,7 +69,7 @@ unsafe fn with<'c>(
     look: impl FnOnce(&'c mut Request) -> Result<Result<(), Failure>, Refusal>,
 ) -> c_int {
     guarded(|| {
-        // SAFETY: the caller says so.
+        // SAFETY: the caller promises it.
         let Some(call) = (unsafe { call.as_mut() }) else {
             return Err(Failure::argument("call is a null pointer"));
         };
@@ -90,7 +90,7 @@ unsafe fn with<'c>(
 /// The call is that of the function that runs.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn spinneret_call_function(call: *const spinneret_call) -> u16 {
-    // SAFETY: the caller says so.
+    // SAFETY: the caller promises it.
     unsafe { call.as_ref().map_or(0, |call| call.request.as_ref().function()) }
 }
 
@@ -100,7 +100,7 @@ pub unsafe extern "C" fn spinneret_call_function(call: *const spinneret_call) ->
 /// As for `spinneret_call_function`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn spinneret_call_arguments(call: *const spinneret_call) -> usize {
-    // SAFETY: the caller says so.
+    // SAFETY: the caller promises it.
     unsafe { call.as_ref().map_or(0, |call| call.request.as_ref().arguments()) }
 }
 
@@ -110,7 +110,7 @@ pub unsafe extern "C" fn spinneret_call_arguments(call: *const spinneret_call) -
 /// As for `spinneret_call_function`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn spinneret_call_refuse(call: *mut spinneret_call) -> c_int {
-    // SAFETY: the caller says so.
+    // SAFETY: the caller promises it.
     let refused = unsafe { with(call, |_| Err(refused::FUNCTION)) };
     if call.is_null() { refused } else { SPINNERET_OK }
 }
@@ -125,7 +125,7 @@ pub unsafe extern "C" fn spinneret_call_integer(
     argument: usize,
     value: *mut i64,
 ) -> c_int {
-    // SAFETY: the caller says so, and promises the place.
+    // SAFETY: the caller promises it, and the place.
     unsafe {
         with(call, |request| {
             Ok(put(value, "value", request.integer(argument)?))
@@ -143,7 +143,7 @@ pub unsafe extern "C" fn spinneret_call_double(
     argument: usize,
     value: *mut f64,
 ) -> c_int {
-    // SAFETY: the caller says so, and promises the place.
+    // SAFETY: the caller promises it, and the place.
     unsafe { with(call, |request| Ok(put(value, "value", request.double(argument)?))) }
 }
 
@@ -157,7 +157,7 @@ pub unsafe extern "C" fn spinneret_call_string(
     argument: usize,
     text: *mut *const c_char,
 ) -> c_int {
-    // SAFETY: the caller says so, and promises the place. The string is followed by its 0.
+    // SAFETY: the caller promises it, and the place. The string is followed by its 0.
     unsafe {
         with(call, |request| {
             let string = request.string(argument)?;
@@ -182,7 +182,7 @@ pub unsafe extern "C" fn spinneret_call_input(
     bytes: *mut *const c_void,
     size: *mut usize,
 ) -> c_int {
-    // SAFETY: the caller says so, and promises the places.
+    // SAFETY: the caller promises it, and the places.
     unsafe {
         with(call, |request| {
             let input = request.input(argument)?;
@@ -205,7 +205,7 @@ pub unsafe extern "C" fn spinneret_call_output(
     bytes: *mut *mut c_void,
     size: *mut usize,
 ) -> c_int {
-    // SAFETY: the caller says so, and promises the places.
+    // SAFETY: the caller promises it, and the places.
     unsafe {
         with(call, |request| {
             let output = request.output(argument)?;
@@ -226,7 +226,7 @@ pub unsafe extern "C" fn spinneret_call_filled(
     argument: usize,
     size: usize,
 ) -> c_int {
-    // SAFETY: the caller says so.
+    // SAFETY: the caller promises it.
     unsafe { with(call, |request| request.filled(argument, size).map(Ok)) }
 }
 

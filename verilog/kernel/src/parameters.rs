@@ -266,7 +266,7 @@ pub(crate) fn expand(input: &DeriveInput) -> syn::Result<TokenStream> {
             }
         }
         impl #name {
-            /// What tells modules of other values apart, a part of their names: all that the reference configuration has not.
+            /// The part of a module name that tells its values apart: all that the reference configuration has not.
             #[allow(dead_code)]
             #visibility fn suffix(&self) -> String {
                 crate::entry::suffix(self)
