@@ -58,10 +58,10 @@ module hpu_product_proof (
     // Products as wide as those of the block.
     wire [31:0] narrow_hh = $signed(x_high[31:0]) * $signed(y_high[31:0]), narrow_ll = $signed(x_low[31:0]) * $signed(y_low[31:0]);
     wire [33:0] narrow_hl = $signed(x_high[33:0]) * $signed(y_low[33:0]), narrow_lh = $signed(x_low[33:0]) * $signed(y_high[33:0]);
-    (* internal = "dut.signal_26" *) wire [31:0] block_hh;
-    (* internal = "dut.signal_27" *) wire [31:0] block_ll;
-    (* internal = "dut.signal_28" *) wire [33:0] block_lh;
-    (* internal = "dut.signal_29" *) wire [33:0] block_hl;
+    (* internal = "dut.signal_24" *) wire [31:0] block_hh;
+    (* internal = "dut.signal_25" *) wire [31:0] block_ll;
+    (* internal = "dut.signal_26" *) wire [33:0] block_lh;
+    (* internal = "dut.signal_27" *) wire [33:0] block_hl;
     (* internal = "dut.outer" *) wire [63:0] outer;
     (* internal = "dut.cross_1" *) wire [33:0] cross;
     reg [31:0] narrow_hh_6, narrow_ll_6;
