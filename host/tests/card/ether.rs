@@ -300,8 +300,10 @@ fn reasons_for_a_missing_board_are_told_apart() {
     );
     drop(first);
     let mut device = ok(model.open(Mac([2, 0, 0, 0, 1, 2]), 0));
-    // The board goes away.
+    // The board goes away, once the cable has let go of it.
+    let board = Arc::downgrade(&model.0);
     drop(model);
+    until("the end of the board", || board.strong_count() == 0);
     let error = device
         .read_register(cl::STATUS.offset)
         .expect_err("nobody is there");
