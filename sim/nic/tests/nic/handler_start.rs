@@ -105,6 +105,7 @@ fn hpus_that_do_not_take_packets_can_be_interrupted() {
     command.arg("run").arg(folder.path());
     command.args(["--generate", "udp,count=3", "--cluster-mhz", "1000", "--out"]);
     let run = Process::start(command.arg(&out));
+    run.catches();
     std::thread::sleep(Duration::from_millis(500));
     let begun = Instant::now();
     let ended = run.interrupt();

@@ -203,6 +203,16 @@ impl Process {
         ok(child.wait());
     }
 
+    /// Waits until it catches Ctrl-C.
+    pub(crate) fn catches(&self) {
+        until("catching Ctrl-C", || {
+            let status = ok(std::fs::read_to_string(format!("/proc/{}/status", self.id())));
+            let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
+            let caught = caught.map(|signals| ok(u64::from_str_radix(signals.trim(), 16)));
+            caught.is_some_and(|signals| signals >> (Signal::INT.as_raw() - 1) & 1 == 1)
+        });
+    }
+
     /// Interrupts it as Ctrl-C does, and waits for its end.
     pub(crate) fn interrupt(&self) -> Ended {
         self.signal(Signal::INT)
