@@ -213,6 +213,29 @@ impl Entry {
     }
 }
 
+/// A block that is made of its parameters alone: `entry!(part NAME, Block(Shape): "what it does")`. With `?` behind it its constructor
+/// may refuse them; a block without parameters is `Block()`.
+macro_rules! entry {
+    ($kind:ident $name:expr, $block:ident(): $doc:expr) => {
+        $crate::entry::Entry::$kind($name, $doc, |_| Vec::new(), |_| Ok(Box::new($block::new())))
+    };
+    ($kind:ident $name:expr, $block:ident($shape:ident): $doc:expr) => {
+        entry!(@of $kind $name, $shape, $doc, |shape| Ok(Box::new($block::new(shape))))
+    };
+    ($kind:ident $name:expr, $block:ident($shape:ident)?: $doc:expr) => {
+        entry!(@of $kind $name, $shape, $doc, |shape| Ok(Box::new($block::new(shape)?)))
+    };
+    (@of $kind:ident $name:expr, $shape:ident, $doc:expr, |$values:ident| $build:expr) => {{
+        // Some have the functions of that trait as their own.
+        #[allow(unused_imports)]
+        use $crate::entry::Parameters as _;
+        $crate::entry::Entry::$kind($name, $doc, $shape::parameters, |values| {
+            let $values = $shape::new(values)?;
+            $build
+        })
+    }};
+}
+
 /// A block as a model for the testbenches.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Variant {

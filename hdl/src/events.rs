@@ -24,17 +24,13 @@
 //! - **Reset** (`rst` high) discards events, messages and moderation.
 
 use crate::COUNTER_WIDTH;
-use crate::entry::{Entry, Parameters as _, Variant};
+use crate::entry::{Entry, Variant};
 use spinneret_regmap::events;
 use spinneret_verilog::prelude::*;
 
 /// [`SpinneretEvents`].
-pub(crate) const ENTRY: Entry = Entry::shipped(
-    EventsShape::BLOCK,
-    "gathers events, and turns them into messages for interrupts",
-    EventsShape::parameters,
-    |values| Ok(Box::new(SpinneretEvents::new(EventsShape::new(values)?))),
-);
+pub(crate) const ENTRY: Entry = entry!(shipped EventsShape::BLOCK, SpinneretEvents(EventsShape):
+    "gathers events, and turns them into messages for interrupts");
 
 /// Models for the testbenches.
 pub(crate) const SIMULATED: &[Variant] = &[

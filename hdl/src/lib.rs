@@ -1,12 +1,14 @@
 //! The hardware blocks of spinneret.
 
+#[macro_use]
+pub mod entry;
+
 pub mod app;
 pub mod axi;
 pub mod bar;
 pub mod catalog;
 pub mod cdc;
 pub mod egress;
-pub mod entry;
 mod event_counters;
 pub mod events;
 pub mod hostdma;

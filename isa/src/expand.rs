@@ -1,6 +1,6 @@
 //! Words bit by bit, as hardware makes them: the form of 32 bits of an instruction of 16, and immediates.
 
-use super::{CompressedRow, Format, Piece, Short};
+use super::{COMPRESSED, CompressedRow, Format, Piece, Short};
 
 /// Where a bit of a word comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,6 +12,17 @@ pub enum Source {
 }
 
 impl CompressedRow {
+    /// Rows before this one that some of its bits fit too: those bits are theirs.
+    pub fn preferred(&self) -> impl Iterator<Item = &'static Self> {
+        let bits = self.bits;
+        let overlap = |other: &str| {
+            let mut pairs = other.bytes().zip(bits.bytes());
+            pairs.all(|(a, b)| a == b'?' || b == b'?' || a == b)
+        };
+        let before = COMPRESSED.iter().take_while(move |row| row.bits != bits);
+        before.filter(move |row| overlap(row.bits))
+    }
+
     /// The word of 32 bits that the instruction stands for; none if it is illegal.
     pub fn expanded(&self) -> Option<[Source; 32]> {
         let long = self.op.row()?;

@@ -3,6 +3,8 @@
 //! Source: The RISC-V Instruction Set Manual, volume I (20191213), chapters 2, 3, 7, 8, 9, 16 and 24, and volume II (20211203),
 //! section 3.3.
 
+use std::collections::BTreeSet;
+
 /// Where the fields of an instruction of 32 bits are, and how the disassembler writes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Format {
@@ -37,16 +39,18 @@ pub enum Format {
 }
 
 /// Every value of a column of the table, in order.
-fn every<T: Ord>(column: fn(&Row) -> T) -> Vec<T> {
-    let mut all: Vec<_> = TABLE.iter().map(column).collect();
-    all.sort();
-    all.dedup();
-    all
+fn every<T: Copy + Ord, const N: usize>(column: fn(&Row) -> T) -> [T; N] {
+    let all: BTreeSet<_> = TABLE.iter().map(column).collect();
+    let all: Vec<_> = all.into_iter().collect();
+    std::array::from_fn(|number| all[number])
 }
 
 impl Format {
+    /// How many there are.
+    pub const COUNT: usize = Self::None as usize + 1;
+
     /// All of them in order, as the instructions of the table need them.
-    pub fn all() -> Vec<Self> {
+    pub fn all() -> [Self; Self::COUNT] {
         every(|row| row.format)
     }
 
@@ -101,7 +105,7 @@ impl Unit {
     pub const COUNT: usize = Self::Custom as usize + 1;
 
     /// All of them in order, as the instructions of the table need them.
-    pub fn all() -> Vec<Self> {
+    pub fn all() -> [Self; Self::COUNT] {
         every(|row| row.unit)
     }
 }

@@ -1,5 +1,5 @@
 // ClusterDriver, from the start: a command leaves only if its HPU has issued it, and not after a trap; user mode ends no task; a task is
-// given to an HPU that has none, seen while it is held, and done after its doorbell; the ranges of an HPU stay while it has a task.
+// given to an HPU that has none, seen while it is held, and done after its doorbell or a reset; the ranges of an HPU stay while it has a task.
 //
 // The solver chooses an HPU and one of its commands; all others are free. Cut off, so that they may be anything: the queue of ready
 // tasks, words of tasks and of registers, origins, copies of packets, and the answers of the check of ranges. Assumed: HPUs of a
@@ -102,9 +102,12 @@ module cluster_driver_proof (
     (* internal = "dut.giver_given_valid" *) wire given;
     (* internal = "dut.giver_given_hpu" *) wire [2:0] given_hpu;
     (* internal = "dut.tasks_frees" *) wire frees;
-    (* internal = "dut.turn" *) wire [2:0] turn;
+    (* internal = "dut.u_tasks.turn" *) wire [2:0] turn;
     wire is_given = given && given_hpu == hpu;
     wire is_done = frees && turn == hpu;
+    // A reset ends the task of an HPU.
+    (* internal = "dut.u_tasks.dropped" *) wire [7:0] dropped;
+    wire is_dropped = dropped[hpu];
 
     // Accesses of the HPU.
     wire port = hpu[2];
@@ -121,6 +124,7 @@ module cluster_driver_proof (
     reg waits = 1'b0;
     reg [10:0] waiting;
     wire traps = trap[port] && (port ? trap_thread_1 : trap_thread_0) == hpu[1:0];
+    wire [4:0] cause = port ? cause_1 : cause_0;
     // 0 no task, 1 given, 2 ended.
     reg [1:0] state = 2'd0;
     // It has seen its task.
@@ -139,9 +143,9 @@ module cluster_driver_proof (
         if (traps) waits <= 1'b0;
         else if (own) {waits, waiting} <= {!ready[port] && !refused[port], offered};
         if (is_given) state <= 2'd1;
-        else if (rings) state <= 2'd2;
+        else if (rings || is_dropped) state <= 2'd2;
         else if (is_done) state <= 2'd0;
-        if (rings) runs <= 1'b0;
+        if (rings || is_dropped) runs <= 1'b0;
         else if (reads_task) runs <= 1'b1;
         if (issues) leaves <= 1'b1;
         else if (own_command && command_ready || leaves && is_idle) leaves <= 1'b0;
@@ -166,6 +170,7 @@ module cluster_driver_proof (
         if (is_given) gives_when_free: assert (state == 2'd0);
         if (range_write && range_hpu == hpu) ranges_stay_while_it_runs: assert (!runs && state == 2'd0);
         if (is_done) done_after_the_doorbell: assert (state == 2'd2);
+        if (is_dropped) drops_at_a_reset: assert (traps && cause == 5'd0);
         if (reads_task) sees_its_task: assert (state == 2'd1);
         has_its_task_and_a_command: cover (in_use && state == 2'd1);
         if (own_command) was_issued: assert (leaves);

@@ -24,8 +24,6 @@ const CONTEXT_BYTES: u32 = 0x1_0000;
 const PATIENCE: u64 = 200_000;
 /// Bytes of a grain of the protection ranges.
 const GRAIN: u32 = 64;
-/// Clocks of a pipeline before the next one has its turn, where their speed is measured.
-const TURN: u64 = 1000;
 
 /// A memory with its base address.
 #[derive(Debug)]
@@ -400,28 +398,23 @@ fn write_program<M: Model>(sim: &mut Simulation<M>, address: u32, bytes: &[u8]) 
     sim.set("program_write", false);
 }
 
-/// Clocks per second in which several pipelines advance together, in turn on one thread. Their memory always answers 0.
+/// Clocks per second of a model of several pipelines. Their memories always answer 0.
 ///
 /// # Errors
-/// If the model has not the ports of a pipeline.
-pub fn speed<M: Model>(pipelines: Vec<M>, program: &Program, clocks: u64) -> Result<f64> {
-    let pipelines = pipelines.into_iter().map(Simulation::new);
-    let mut pipelines = pipelines.collect::<Result<Vec<_>, _>>()?;
-    for sim in &mut pipelines {
-        let code = program.segments.iter();
-        for segment in code.filter(|segment| segment.address >= PROGRAM_BASE) {
-            write_program(sim, segment.address, &segment.bytes);
-        }
-        sim.set("m_ready", true);
-        sim.set_cycle_limit(u64::MAX);
-        sim.reset();
+/// If the model has not the ports of pipelines.
+pub fn speed<M: Model>(model: M, program: &Program, clocks: u64) -> Result<f64> {
+    let mut sim = Simulation::new(model)?;
+    let code = program.segments.iter();
+    for segment in code.filter(|segment| segment.address >= PROGRAM_BASE) {
+        write_program(&mut sim, segment.address, &segment.bytes);
     }
+    for port in M::PORTS.iter().filter(|port| port.name.ends_with("_ready")) {
+        sim.set(port.name, true);
+    }
+    sim.set_cycle_limit(u64::MAX);
+    sim.reset();
     let start = Instant::now();
-    for _ in 0..clocks / TURN {
-        for sim in &mut pipelines {
-            sim.run(TURN);
-        }
-    }
+    sim.run(clocks);
     Ok(clocks as f64 / start.elapsed().as_secs_f64())
 }
 

@@ -1,16 +1,12 @@
 //! Reports counters to Corundum's statistics.
 
 use crate::COUNTER_WIDTH;
-use crate::entry::{Entry, Parameters as _, Variant};
+use crate::entry::{Entry, Variant};
 use spinneret_verilog::prelude::*;
 
 /// The reporter in the catalog.
-pub(crate) const REPORTER_ENTRY: Entry = Entry::part(
-    "statistics_reporter",
-    "reports counters to Corundum's statistics",
-    ReporterShape::parameters,
-    |values| Ok(Box::new(StatisticsReporter::new(ReporterShape::new(values)?))),
-);
+pub(crate) const REPORTER_ENTRY: Entry = entry!(part "statistics_reporter", StatisticsReporter(ReporterShape):
+    "reports counters to Corundum's statistics");
 
 /// Models for the testbenches.
 pub(crate) const SIMULATED: &[Variant] = &[REPORTER_ENTRY.variant(REPORTER_ENTRY.name, "")];

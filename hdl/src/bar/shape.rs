@@ -2,7 +2,7 @@
 
 use super::SpinneretBar;
 use crate::axi::{AxiExtras, AxiShape};
-use crate::entry::{Entry, Parameters as _, Variant};
+use crate::entry::{Entry, Variant};
 use spinneret_regmap::bar::{ADDRESS_BITS, CONTROL_REGISTERS, Target, WINDOWS};
 use spinneret_verilog::prelude::*;
 
@@ -22,12 +22,8 @@ pub(super) const PROTECTION_BITS: usize = 3;
 pub(super) const EVENTS: usize = 4;
 
 /// The BAR.
-pub(crate) const ENTRY: Entry = Entry::shipped(
-    BarShape::BLOCK,
-    "leads the host's accesses to the control registers and to the cluster's memory",
-    BarShape::parameters,
-    |values| Ok(Box::new(SpinneretBar::new(BarShape::new(values)?))),
-);
+pub(crate) const ENTRY: Entry = entry!(shipped BarShape::BLOCK, SpinneretBar(BarShape):
+    "leads the host's accesses to the control registers and to the cluster's memory");
 
 /// Models for the testbenches.
 pub(crate) const SIMULATED: &[Variant] = &[

@@ -47,12 +47,7 @@ pub(crate) const LEVEL_SYNC: Entry = Entry::part(
 );
 
 /// [`ResetSync`].
-pub(crate) const RESET_SYNC: Entry = Entry::part(
-    "reset_sync",
-    "a reset into another clock",
-    |_| Vec::new(),
-    |_| Ok(Box::new(ResetSync::new())),
-);
+pub(crate) const RESET_SYNC: Entry = entry!(part "reset_sync", ResetSync(): "a reset into another clock");
 
 /// [`BusSync`].
 pub(crate) const BUS_SYNC: Entry = Entry::part(

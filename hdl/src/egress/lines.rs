@@ -2,7 +2,7 @@
 
 use super::shape::{DoneFields, FrameFields};
 use crate::axi::DECERR;
-use crate::entry::{Entry, Parameters as _};
+use crate::entry::Entry;
 use crate::stream::StreamIn;
 use spinneret_verilog::prelude::*;
 
@@ -89,12 +89,8 @@ fn update() {
 }
 
 /// [`LineAligner`] in the catalog, for a proof of its own.
-pub(crate) const ALIGNER_ENTRY: Entry = Entry::part(
-    AlignerShape::BLOCK,
-    "makes beats of lines, whatever place of a line a frame starts at",
-    AlignerShape::parameters,
-    |values| Ok(Box::new(LineAligner::new(AlignerShape::new(values)?))),
-);
+pub(crate) const ALIGNER_ENTRY: Entry = entry!(part AlignerShape::BLOCK, LineAligner(AlignerShape):
+    "makes beats of lines, whatever place of a line a frame starts at");
 
 /// Widths of lines and beats.
 #[derive(Parameters, Clone, Copy, Debug)]

@@ -69,19 +69,15 @@ pub use shape::{
 };
 
 use crate::axi::{AxiMaster, AxiMasterHandles, BUFFERABLE, INCR, UNPRIVILEGED};
-use crate::entry::{Entry, ParameterError, Parameters as _, Values, Variant};
+use crate::entry::{Entry, ParameterError, Values, Variant};
 use crate::stream::{AxisOut, FrameFifo, OutputQueue, PacketSideIn, SkidBuffer};
 use crate::{COUNTER_WIDTH, EventCounters};
 use spinneret_regmap::pspin::nic_command;
 use spinneret_verilog::prelude::*;
 
 /// The egress path.
-pub(crate) const ENTRY: Entry = Entry::shipped(
-    EgressShape::BLOCK,
-    "from the cluster to the wire: reads what commands name and sends it as frames",
-    EgressShape::parameters,
-    |values| Ok(Box::new(PspinEgressDatapath::new(EgressShape::new(values)?)?)),
-)
+pub(crate) const ENTRY: Entry = entry!(shipped EgressShape::BLOCK, PspinEgressDatapath(EgressShape)?:
+    "from the cluster to the wire: reads what commands name and sends it as frames")
 .derives(derived);
 
 /// Models for the testbenches.

@@ -2,25 +2,17 @@
 
 use super::shape::{AnswerFields, PlanFields, ReadFields, ReadShape};
 use crate::axi::LENGTH_BITS;
-use crate::entry::{Checked, Entry, ParameterError, Parameters as _};
+use crate::entry::{Checked, Entry, ParameterError};
 use crate::stream::{StreamIn, StreamOut};
 use spinneret_verilog::prelude::*;
 
 /// [`FrameReader`] in the catalog, for a proof of its own.
-pub(crate) const READER_ENTRY: Entry = Entry::part(
-    ReadShape::BLOCK,
-    "reads the lines of frames by bursts that stay in their block of memory",
-    ReadShape::parameters,
-    |values| Ok(Box::new(FrameReader::new(ReadShape::new(values)?))),
-);
+pub(crate) const READER_ENTRY: Entry = entry!(part ReadShape::BLOCK, FrameReader(ReadShape):
+    "reads the lines of frames by bursts that stay in their block of memory");
 
 /// [`FrameRoom`] in the catalog, for a proof of its own.
-pub(crate) const ROOM_ENTRY: Entry = Entry::part(
-    RoomShape::BLOCK,
-    "counts the places of the frame buffer that nobody has a claim to",
-    RoomShape::parameters,
-    |values| Ok(Box::new(FrameRoom::new(RoomShape::new(values)?))),
-);
+pub(crate) const ROOM_ENTRY: Entry = entry!(part RoomShape::BLOCK, FrameRoom(RoomShape):
+    "counts the places of the frame buffer that nobody has a claim to");
 
 /// Reads the lines of one frame after the other, by bursts that stay in their block of memory.
 ///

@@ -36,7 +36,7 @@
 //! frame starts, and `s_axis_tx_cpl.valid && s_axis_tx_cpl.tag[TX_TAG_WIDTH-1]` where a completion comes back;
 //! `fpga/common/rtl/mqnic_interface_tx.v` for `TX_TAG_WIDTH`.
 
-use crate::entry::{Checked, Entry, ParameterError, Parameters as _, Values, Variant};
+use crate::entry::{Checked, Entry, ParameterError, Values, Variant};
 use crate::stream::{
     AxisIn, AxisOut, AxisPack, AxisShape, AxisUnpack, FrameArbiter, FrameInHandles, FrameOutHandles,
     ReadySlice, ReadySliceHandles, SkidBuffer,
@@ -45,12 +45,8 @@ use crate::{COUNTER_WIDTH, EventCounters};
 use spinneret_verilog::prelude::*;
 
 /// The block that joins our frames with Corundum's.
-pub(crate) const ENTRY: Entry = Entry::shipped(
-    TxInjectShape::BLOCK,
-    "joins our frames with Corundum's, and keeps the completions of ours from it",
-    TxInjectShape::parameters,
-    |values| Ok(Box::new(PspinTxInject::new(TxInjectShape::new(values)?)?)),
-)
+pub(crate) const ENTRY: Entry = entry!(shipped TxInjectShape::BLOCK, PspinTxInject(TxInjectShape)?:
+    "joins our frames with Corundum's, and keeps the completions of ours from it")
 .derives(derived);
 
 /// Models for the testbenches.

@@ -1,16 +1,12 @@
 //! Holds transfers to the host windows of the execution contexts.
 
 use super::{GuardIn, GuardShape, WINDOW_SIZE_BITS};
-use crate::entry::{Entry, Parameters as _};
+use crate::entry::Entry;
 use spinneret_verilog::prelude::*;
 
 /// [`HostGuard`], for a proof of its own.
-pub(crate) const GUARD_ENTRY: Entry = Entry::part(
-    GuardShape::BLOCK,
-    "holds transfers to the host windows of the execution contexts",
-    GuardShape::parameters,
-    |values| Ok(Box::new(HostGuard::new(GuardShape::new(values)?))),
-);
+pub(crate) const GUARD_ENTRY: Entry = entry!(part GuardShape::BLOCK, HostGuard(GuardShape):
+    "holds transfers to the host windows of the execution contexts");
 
 /// Says whether bytes of host memory lie as a whole in one window that counts: in any, or with `by_context` in that of
 /// the context that asks.

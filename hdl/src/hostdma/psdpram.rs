@@ -31,17 +31,13 @@
 //!   data stays. Contents are undefined at power-up.
 
 use super::{RamReadIn, RamShape, RamWriteIn};
-use crate::entry::{Checked, Entry, ParameterError, Parameters as _, Values, Variant};
+use crate::entry::{Checked, Entry, ParameterError, Values, Variant};
 use crate::stream::ReadySlice;
 use spinneret_verilog::prelude::*;
 
 /// The segmented RAM.
-pub(crate) const ENTRY: Entry = Entry::shipped(
-    PsdpramShape::BLOCK,
-    "segmented RAM between the host DMA and Corundum's DMA engine",
-    PsdpramShape::parameters,
-    |values| Ok(Box::new(SpinneretPsdpram::new(PsdpramShape::new(values)?))),
-)
+pub(crate) const ENTRY: Entry = entry!(shipped PsdpramShape::BLOCK, SpinneretPsdpram(PsdpramShape):
+    "segmented RAM between the host DMA and Corundum's DMA engine")
 .derives(derived);
 
 /// Models for the testbenches.

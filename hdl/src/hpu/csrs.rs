@@ -93,18 +93,10 @@ fn is_one_of(number: Sig, wanted: impl Fn(&str) -> bool) -> Sig<bool> {
 #[kernel]
 fn mstatus_of(status: Sig) -> Sig {
     let f = Status::new();
-    let machine = !status.flag(f.mpp_user);
-    cat!(
-        lit(0, 14),
-        status.flag(f.mprv),
-        lit(0, 4),
-        machine.repeat(2),
-        lit(0, 3),
-        status.flag(f.mpie),
-        lit(0, 3),
-        status.flag(f.mie),
-        lit(0, 3)
-    )
+    let [mie, mpie, mprv] = [f.mie, f.mpie, f.mprv].map(|bit| status.flag(bit));
+    let machine = (!status.flag(f.mpp_user)).repeat(2);
+    let upper = cat!(lit(0, 14), mprv, lit(0, 4), machine);
+    cat!(upper, lit(0, 3), mpie, lit(0, 3), mie, lit(0, 3))
 }
 
 /// Status after an instruction.

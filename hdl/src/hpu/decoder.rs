@@ -78,14 +78,6 @@ pub struct HpuDecoder {
     pub m: Decoded,
 }
 
-/// Whether bits can fit both patterns.
-fn overlap(one: &'static str, other: &'static str) -> bool {
-    let bits = |text: &'static str| text.chars().filter(|bit| *bit != '_');
-    bits(one)
-        .zip(bits(other))
-        .all(|(a, b)| a == '?' || b == '?' || a == b)
-}
-
 /// A word whose bits are those of another one, or constants; the first source is that of bit 0.
 #[kernel]
 fn gathered(sources: &[Source], word: Sig) -> Sig {
@@ -111,12 +103,10 @@ fn gathered(sources: &[Source], word: Sig) -> Sig {
 /// An instruction of 16 bits as one of 32; zeros if it is illegal.
 #[kernel]
 fn expand(half: Sig) -> Sig {
-    let rows = COMPRESSED.iter().enumerate().filter_map(|(number, row)| {
+    let rows = COMPRESSED.iter().filter_map(|row| {
         let long_form = row.expanded()?;
-        let before = COMPRESSED[..number]
-            .iter()
-            .filter(|other| overlap(other.bits, row.bits));
-        let is_it = before
+        let is_it = row
+            .preferred()
             .fold(half.fits(row.bits), |fits, other| fits & !half.fits(other.bits))
             .named(&format!("is_{}", row.name.replace('.', "_")));
         Some(is_it.repeat(32) & gathered(&long_form, half))
@@ -138,20 +128,18 @@ fn update() {
         expanded.fits_any(rows.map(|row| row.bits))
     };
     let is = |op: Op| one_of(&|row| row.op == op);
-    let formats = Format::all().into_iter().map(|format| {
+    let formats = Format::all().map(|format| {
         let name = format!("format_{format:?}").to_lowercase();
         (format, one_of(&|row| row.format == format).named(&name))
     });
-    let formats: Vec<(Format, Sig<bool>)> = formats.collect();
     let in_one_of = |wanted: &dyn Fn(Format) -> bool| {
         let hits = formats.iter().filter(|(format, _)| wanted(*format));
         or_all(hits.map(|(_, hit)| *hit))
     };
-    let units = Unit::all().into_iter().map(|unit| {
+    let units = Unit::all().map(|unit| {
         let name = format!("unit_{unit:?}").to_lowercase();
         one_of(&|row| row.unit == unit).named(&name)
     });
-    let units: Vec<Sig<bool>> = units.collect();
     let executes = |unit: Unit| units[unit as usize];
     let [has_rd, reads_rs1, reads_rs2] =
         [0, 1, 2].map(|number| in_one_of(&|format| format.registers()[number]));
@@ -171,7 +159,7 @@ fn update() {
         is(Op::Lui),
         is(Op::Auipc) || is(Op::Jal) || executes(Unit::Branch)
     ));
-    m.unit = reg(word_of(units.iter().copied()));
+    m.unit = reg(word_of(units));
     /// Bits of an immediate are no function.
     let has_function = !in_one_of(&|format| matches!(format, Format::U | Format::J));
     m.function = reg(expanded.slice(12, 3) & has_function.repeat(3));

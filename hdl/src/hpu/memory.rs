@@ -28,7 +28,7 @@
 //! Source: the RISC-V manual, "A" extension; the functions are those of [`spinneret_isa::TABLE`].
 
 use super::HpuDataIn;
-use crate::entry::{Checked, Entry, ParameterError, Parameters as _};
+use crate::entry::{Checked, ParameterError};
 use spinneret_isa::Op;
 use spinneret_verilog::prelude::*;
 
@@ -188,11 +188,3 @@ fn update() {
     s.read_data = if was_sc { answer } else { memory.read_data };
     host.read_data = memory.read_data;
 }
-
-/// [`HpuMemory`].
-pub(crate) const MEMORY: Entry = Entry::part(
-    "hpu_memory",
-    "data memory of a pipeline, with atomic operations and reservations",
-    MemoryShape::parameters,
-    |values| Ok(Box::new(HpuMemory::new(MemoryShape::new(values)?))),
-);

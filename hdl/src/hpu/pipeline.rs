@@ -122,7 +122,7 @@ fn update() {
     registers.read[0] = cat!(thread.at(3), decoder.rs1);
     registers.read[1] = cat!(thread.at(3), decoder.rs2);
     let rs1 = staged("rs1", 3, decoder.rs1);
-    let units = Unit::all().into_iter().map(|unit| {
+    let units = Unit::all().map(|unit| {
         let is_there = shape.multiplies || !matches!(unit, Unit::Multiply | Unit::Divide);
         let executes = if is_there {
             decoder.m.unit[unit as usize]
@@ -131,7 +131,6 @@ fn update() {
         };
         staged(&format!("is_{unit:?}").to_lowercase(), 4, executes)
     });
-    let units: Vec<_> = units.collect();
     let unit = word_of(units.iter().map(|unit| unit.at(4)));
     let has_unit = staged("has_unit", 4, unit.any());
     let rd = staged("rd", 4, decoder.m.rd);

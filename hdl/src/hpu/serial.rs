@@ -29,7 +29,7 @@
 
 use super::serial_protocol as protocol;
 use super::{HpuMemory, HpuPipeline, HpuShape, MemoryShape};
-use crate::entry::{Entry, Parameters as _};
+
 use crate::uart::{BYTE, CommandReader, Timing, UartReceiver, UartTransmitter};
 use spinneret_regmap::pspin::{self, driver};
 use spinneret_verilog::prelude::*;
@@ -495,11 +495,3 @@ fn update() {
         counter
     );
 }
-
-/// [`SerialHpu`].
-pub(crate) const SERIAL: Entry = Entry::part(
-    "serial_hpu",
-    "a pipeline behind a serial line, for small boards",
-    SerialHpuShape::parameters,
-    |values| Ok(Box::new(SerialHpu::new(SerialHpuShape::new(values)?))),
-);

@@ -119,17 +119,9 @@ fn update() {
 }
 
 /// [`BeatPacker`].
-pub(crate) const PACKER: Entry = Entry::part(
-    "beat_packer",
-    "bytes of frames to beats of 8 bytes",
-    |_| Vec::new(),
-    |_| Ok(Box::new(BeatPacker::new())),
-);
+pub(crate) const PACKER: Entry =
+    entry!(part "beat_packer", BeatPacker(): "bytes of frames to beats of 8 bytes");
 
 /// [`BeatUnpacker`].
-pub(crate) const UNPACKER: Entry = Entry::part(
-    "beat_unpacker",
-    "beats of 8 bytes to bytes of frames",
-    |_| Vec::new(),
-    |_| Ok(Box::new(BeatUnpacker::new())),
-);
+pub(crate) const UNPACKER: Entry =
+    entry!(part "beat_unpacker", BeatUnpacker(): "beats of 8 bytes to bytes of frames");

@@ -23,7 +23,7 @@
 //! - **Reset:** drops what is inside, and clears the counters.
 
 use super::{BEAT, EthernetPort, GmiiIn, GmiiOut, LinkIn, RECEIVED, ReceiverShape};
-use crate::entry::{Entry, ParameterError, Parameters as _};
+use crate::entry::{Entry, ParameterError};
 use crate::stream::FrameFifo;
 use crate::{COUNTER_WIDTH, EventCounters};
 use spinneret_verilog::prelude::*;
@@ -159,9 +159,5 @@ fn update() {
 }
 
 /// [`EthernetBump`].
-pub(crate) const ENTRY: Entry = Entry::part(
-    "ethernet_bump",
-    "two gigabit ports that pass on frames to each other",
-    BumpShape::parameters,
-    |values| Ok(Box::new(EthernetBump::new(BumpShape::new(values)?)?)),
-);
+pub(crate) const ENTRY: Entry = entry!(part "ethernet_bump", EthernetBump(BumpShape)?:
+    "two gigabit ports that pass on frames to each other");

@@ -39,9 +39,5 @@ fn update() {
 }
 
 /// [`PauseTimer`].
-pub(crate) const ENTRY: Entry = Entry::part(
-    "pause_timer",
-    "holds a transmitter for the time of a pause frame",
-    |_| Vec::new(),
-    |_| Ok(Box::new(PauseTimer::new())),
-);
+pub(crate) const ENTRY: Entry = entry!(part "pause_timer", PauseTimer():
+    "holds a transmitter for the time of a pause frame");

@@ -26,7 +26,7 @@ use super::{
     ReceiverShape,
 };
 use crate::cdc::{AsyncFifo, BusSync, LevelSync, LinkReset};
-use crate::entry::{Entry, ParameterError, Parameters as _};
+use crate::entry::{Entry, ParameterError};
 use crate::stream::{FrameIn, FrameOut};
 use spinneret_verilog::prelude::*;
 
@@ -182,9 +182,5 @@ fn update() {
 }
 
 /// [`EthernetPort`].
-pub(crate) const ENTRY: Entry = Entry::part(
-    "ethernet_port",
-    "a gigabit port between its line and the system's clock",
-    ReceiverShape::parameters,
-    |values| Ok(Box::new(EthernetPort::new(ReceiverShape::new(values)?)?)),
-);
+pub(crate) const ENTRY: Entry = entry!(part "ethernet_port", EthernetPort(ReceiverShape)?:
+    "a gigabit port between its line and the system's clock");

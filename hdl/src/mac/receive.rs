@@ -18,7 +18,7 @@
 
 use super::crc::{CRC, FIRST, RESIDUE, next_sum};
 use super::{BYTE, BytesOut, DELIMITER, FCS_BYTES, LONGEST, PREAMBLE, QUANTA, ReceiveEvents, SHORTEST};
-use crate::entry::{Entry, ParameterError, Parameters as _};
+use crate::entry::{Entry, ParameterError};
 use spinneret_verilog::prelude::*;
 
 /// Bytes that are kept until it is known whether the frame goes on: the FCS, and the last one before it.
@@ -199,9 +199,5 @@ fn update() {
 }
 
 /// [`MacReceiver`].
-pub(crate) const ENTRY: Entry = Entry::part(
-    "mac_receiver",
-    "receives Ethernet frames from a PHY",
-    ReceiverShape::parameters,
-    |values| Ok(Box::new(MacReceiver::new(ReceiverShape::new(values)?)?)),
-);
+pub(crate) const ENTRY: Entry = entry!(part "mac_receiver", MacReceiver(ReceiverShape)?:
+    "receives Ethernet frames from a PHY");

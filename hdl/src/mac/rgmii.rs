@@ -128,17 +128,9 @@ fn update() {
 }
 
 /// [`RgmiiReceiver`].
-pub(crate) const RECEIVER: Entry = Entry::part(
-    "rgmii_receiver",
-    "receives bytes and the state of the link by RGMII",
-    |_| Vec::new(),
-    |_| Ok(Box::new(RgmiiReceiver::new())),
-);
+pub(crate) const RECEIVER: Entry = entry!(part "rgmii_receiver", RgmiiReceiver():
+    "receives bytes and the state of the link by RGMII");
 
 /// [`RgmiiTransmitter`].
-pub(crate) const TRANSMITTER: Entry = Entry::part(
-    "rgmii_transmitter",
-    "sends bytes by RGMII",
-    |_| Vec::new(),
-    |_| Ok(Box::new(RgmiiTransmitter::new())),
-);
+pub(crate) const TRANSMITTER: Entry =
+    entry!(part "rgmii_transmitter", RgmiiTransmitter(): "sends bytes by RGMII");

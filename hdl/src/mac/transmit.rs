@@ -153,9 +153,5 @@ fn update() {
 }
 
 /// [`MacTransmitter`].
-pub(crate) const ENTRY: Entry = Entry::part(
-    "mac_transmitter",
-    "sends Ethernet frames to a PHY",
-    |_| Vec::new(),
-    |_| Ok(Box::new(MacTransmitter::new())),
-);
+pub(crate) const ENTRY: Entry =
+    entry!(part "mac_transmitter", MacTransmitter(): "sends Ethernet frames to a PHY");

@@ -5,12 +5,8 @@ use crate::entry::{Checked, Config, Entry, Parameter, ParameterError, Values, Va
 use spinneret_regmap::{CONTEXTS, RULES_PER_RULESET, RULESETS, Word, pspin};
 
 /// The control registers.
-pub(crate) const ENTRY: Entry = Entry::shipped(
-    RegsShape::BLOCK,
-    "control and status registers of everything, behind AXI4-Lite",
-    RegsShape::parameters,
-    |values| Ok(Box::new(PspinCtrlRegs::new(RegsShape::new(values)?))),
-)
+pub(crate) const ENTRY: Entry = entry!(shipped RegsShape::BLOCK, PspinCtrlRegs(RegsShape):
+    "control and status registers of everything, behind AXI4-Lite")
 .derives(|_| vec![("STRB_WIDTH", 4)]);
 
 /// Models for the testbenches.

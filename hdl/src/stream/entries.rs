@@ -28,12 +28,8 @@ pub(crate) const FIFO: Entry = Entry::part("fifo", "first in, first out", FifoCo
 });
 
 /// [`PassFifo`].
-pub(crate) const PASS_FIFO: Entry = Entry::part(
-    "pass_fifo",
-    "first in, first out, no latency while empty",
-    FifoConfig::parameters,
-    |values| Ok(Box::new(PassFifo::new(FifoConfig::new(values)?)?)),
-);
+pub(crate) const PASS_FIFO: Entry = entry!(part "pass_fifo", PassFifo(FifoConfig)?:
+    "first in, first out, no latency while empty");
 
 /// [`OutputQueue`].
 pub(crate) const OUTPUT_QUEUE: Entry = Entry::part(

@@ -12,18 +12,14 @@ pub(crate) use frames::CommandReader;
 pub(crate) use line::{UartReceiver, UartTransmitter};
 pub use shape::{ConsoleShape, Timing};
 
-use crate::entry::{Entry, Parameters as _, Variant};
+use crate::entry::{Entry, Variant};
 
 /// Bits of a byte.
 pub(crate) const BYTE: usize = 8;
 
 /// The console.
-pub(crate) const ENTRY: Entry = Entry::part(
-    ConsoleShape::BLOCK,
-    "a matching engine behind a serial line, for small boards",
-    ConsoleShape::parameters,
-    |values| Ok(Box::new(UartMatch::new(ConsoleShape::new(values)?)?)),
-);
+pub(crate) const ENTRY: Entry = entry!(part ConsoleShape::BLOCK, UartMatch(ConsoleShape)?:
+    "a matching engine behind a serial line, for small boards");
 
 /// Models for the testbenches.
 pub(crate) const SIMULATED: &[Variant] = &[

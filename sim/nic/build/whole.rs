@@ -139,7 +139,7 @@ fn whole(clusters: usize, top: &str) -> Result<(String, Vec<TopPort>), String> {
     ports.extend(loader_ports());
     ports.extend(probes(clusters));
 
-    let mut text = String::new();
+    let mut text = crate::design::shared_functions()? + "`verilog\n";
     for file in sources.files.iter().filter(|file| file.module != BLOCK) {
         text += &file.text;
         text.push('\n');

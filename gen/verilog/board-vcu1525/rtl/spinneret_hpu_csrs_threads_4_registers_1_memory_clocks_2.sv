@@ -40,7 +40,8 @@ module spinneret_hpu_csrs_threads_4_registers_1_memory_clocks_2 (
     logic exists;
     logic is_refused;
     logic takes_mepc;
-    logic machine;
+    logic [1:0] machine;
+    logic [20:0] upper;
     logic [31:0] new_1;
     logic commits;
     logic to_user;
@@ -131,7 +132,8 @@ module spinneret_hpu_csrs_threads_4_registers_1_memory_clocks_2 (
     assign is_user = status_6.is_user;
     assign is_data_user = status_6.is_user || (status_6.mprv && status_6.mpp_user);
     assign takes_mepc = !is_user && (is_return || (is_access && is_mepc_6));
-    assign machine = !status_6.mpp_user;
+    assign machine = {2{!status_6.mpp_user}};
+    assign upper = {14'd0, status_6.mprv, 4'd0, machine};
     assign new_1 = (action_7 == 2'd1) ? operand_7 : ((action_7 == 2'd2) ? (value | operand_7) : (value &
         ~operand_7));
     assign commits = retires && is_access_7 && writes_7;
@@ -171,11 +173,10 @@ module spinneret_hpu_csrs_threads_4_registers_1_memory_clocks_2 (
         is_mhartid_6 <= number == 12'hf14;
         is_misa_6 <= number == 12'h301;
         is_mcounteren_6 <= number == 12'h306;
-        value <= ({32{is_mstatus_6}} & {14'd0, status_6.mprv, 4'd0, {2{machine}}, 3'd0, status_6.mpie, 3'd0,
-            status_6.mie, 3'd0}) | ({32{is_mtvec_6}} & {vectors_read_data, 1'b0}) | ({32{is_mscratch_6}} &
-            words_read_data) | ({32{is_mcause_6 && !is_first_6}} & {27'd0, mcause_read_data}) |
-            ({32{is_mhartid_6}} & (hart_base | {30'd0, thread_6})) | ({32{is_misa_6}} & 32'h40901105) |
-            ({32{is_mcounteren_6}} & 32'd7);
+        value <= ({32{is_mstatus_6}} & {upper, 3'd0, status_6.mpie, 3'd0, status_6.mie, 3'd0}) |
+            ({32{is_mtvec_6}} & {vectors_read_data, 1'b0}) | ({32{is_mscratch_6}} & words_read_data) |
+            ({32{is_mcause_6 && !is_first_6}} & {27'd0, mcause_read_data}) | ({32{is_mhartid_6}} & (hart_base
+            | {30'd0, thread_6})) | ({32{is_misa_6}} & 32'h40901105) | ({32{is_mcounteren_6}} & 32'd7);
         action_6 <= action;
         action_7 <= action_6;
         operand_6 <= operand;

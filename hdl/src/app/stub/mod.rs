@@ -49,7 +49,7 @@ pub use shape::{StubShape, operation};
 
 use crate::axi::{AxiMaster, AxiTarget, BUFFERABLE, INCR, LENGTH_BITS, PSPIN_WRAP, UNPRIVILEGED};
 use crate::egress::CommandOut;
-use crate::entry::{Entry, ParameterError, Parameters as _, Variant};
+use crate::entry::{Entry, ParameterError, Variant};
 use crate::hpu::cluster::{LineReader, LineWriter};
 use crate::ingress::her_gen::{FeedbackOut, HerIn};
 use crate::stream::{Fifo, FifoConfig};
@@ -243,20 +243,12 @@ fn update() {
 }
 
 /// The stand-in, with the name of the public design's cluster.
-pub(crate) const ENTRY: Entry = Entry::part(
-    StubShape::BLOCK,
-    "stand-in for the PsPIN cluster: memory, and fixed things that a packet is done with",
-    StubShape::parameters,
-    |values| Ok(Box::new(ClusterStub::new(StubShape::new(values)?)?)),
-);
+pub(crate) const ENTRY: Entry = entry!(part StubShape::BLOCK, ClusterStub(StubShape)?:
+    "stand-in for the PsPIN cluster: memory, and fixed things that a packet is done with");
 
 /// The stand-in with the port names that bus models expect.
-pub(crate) const BENCH_ENTRY: Entry = Entry::part(
-    "pspin_wrap_bench",
-    "pspin_wrap with the port names of AXI, for its testbench",
-    StubShape::parameters,
-    |values| Ok(Box::new(PspinWrapBench::new(StubShape::new(values)?)?)),
-);
+pub(crate) const BENCH_ENTRY: Entry = entry!(part "pspin_wrap_bench", PspinWrapBench(StubShape)?:
+    "pspin_wrap with the port names of AXI, for its testbench");
 
 /// Models for the testbenches.
 pub(crate) const SIMULATED: &[Variant] = &[

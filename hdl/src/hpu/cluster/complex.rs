@@ -32,7 +32,7 @@ use super::{
 use crate::app::stub::SIDED;
 use crate::axi::{AxiMaster, AxiTarget, PSPIN_WRAP};
 use crate::egress::CommandOut;
-use crate::entry::{Checked as Values, Entry, ParameterError, Parameters as _};
+use crate::entry::{Checked as Values, Entry, ParameterError};
 use crate::ingress::her_gen::{FeedbackOut, HerIn};
 use crate::stream::{Fifo, FifoConfig};
 use spinneret_regmap::{MPQS, message_id};
@@ -321,9 +321,5 @@ fn update() {
 }
 
 /// [`HpuComplex`].
-pub(crate) const ENTRY: Entry = Entry::part(
-    "hpu_complex",
-    "clusters of HPUs with memories and scheduler, in place of pspin_wrap",
-    ComplexShape::parameters,
-    |values| Ok(Box::new(HpuComplex::new(ComplexShape::new(values)?)?)),
-);
+pub(crate) const ENTRY: Entry = entry!(part "hpu_complex", HpuComplex(ComplexShape)?:
+    "clusters of HPUs with memories and scheduler, in place of pspin_wrap");

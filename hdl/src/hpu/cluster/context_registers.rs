@@ -146,9 +146,5 @@ fn update() {
 }
 
 /// [`ContextRegisters`].
-pub(crate) const ENTRY: Entry = Entry::part(
-    "context_registers",
-    "weights, budgets, rates and counters of contexts, among the host's memory",
-    |_| Vec::new(),
-    |_| Ok(Box::new(ContextRegisters::new())),
-);
+pub(crate) const ENTRY: Entry = entry!(part "context_registers", ContextRegisters():
+    "weights, budgets, rates and counters of contexts, among the host's memory");

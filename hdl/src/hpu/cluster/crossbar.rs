@@ -28,7 +28,7 @@ use super::{
     HANDLER_LINE, L1_LINE, LINE, LINE_BYTES, LINE_DATA, LinePort, LineReadIn, LineWriteIn, OFFSET,
     PACKET_LINE, READ_CLOCKS,
 };
-use crate::entry::{Entry, Parameters as _};
+use crate::entry::Entry;
 use spinneret_regmap::pspin;
 use spinneret_verilog::prelude::*;
 
@@ -274,9 +274,5 @@ fn update() {
 }
 
 /// [`LineCrossbar`].
-pub(crate) const ENTRY: Entry = Entry::part(
-    CrossbarShape::BLOCK,
-    "joins those that read and write lines with the memories of the clusters",
-    CrossbarShape::parameters,
-    |values| Ok(Box::new(LineCrossbar::new(CrossbarShape::new(values)?))),
-);
+pub(crate) const ENTRY: Entry = entry!(part CrossbarShape::BLOCK, LineCrossbar(CrossbarShape):
+    "joins those that read and write lines with the memories of the clusters");

@@ -30,7 +30,7 @@
 //! - **Reset** cancels reservations and the atomic operation that has not written. Contents are undefined at power-up.
 
 use super::{HPUS, LinePortIn, PIPELINES, THREAD, THREADS, Turn};
-use crate::entry::{Entry, Parameters as _};
+use crate::entry::Entry;
 use crate::hpu::memory::{function_of, new_word};
 use spinneret_isa::Op;
 use spinneret_verilog::prelude::*;
@@ -349,9 +349,5 @@ fn update() {
 }
 
 /// [`ClusterL1`].
-pub(crate) const L1: Entry = Entry::part(
-    "cluster_l1",
-    "L1 of a cluster: eight banks for lines and the words of two pipelines",
-    L1Shape::parameters,
-    |values| Ok(Box::new(ClusterL1::new(L1Shape::new(values)?))),
-);
+pub(crate) const L1: Entry = entry!(part "cluster_l1", ClusterL1(L1Shape):
+    "L1 of a cluster: eight banks for lines and the words of two pipelines");

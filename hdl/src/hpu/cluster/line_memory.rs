@@ -7,7 +7,7 @@
 //! - **Contents** are undefined at power-up; there is no reset.
 
 use super::{LINE_BYTES, LINE_DATA, LinePortIn};
-use crate::entry::{Entry, Parameters as _};
+use crate::entry::Entry;
 use spinneret_verilog::prelude::*;
 
 /// Parameters of a memory of lines.
@@ -58,9 +58,5 @@ fn update() {
 }
 
 /// [`LineMemory`].
-pub(crate) const ENTRY: Entry = Entry::part(
-    LineMemoryShape::BLOCK,
-    "memory of 64-byte lines",
-    LineMemoryShape::parameters,
-    |values| Ok(Box::new(LineMemory::new(LineMemoryShape::new(values)?))),
-);
+pub(crate) const ENTRY: Entry = entry!(part LineMemoryShape::BLOCK, LineMemory(LineMemoryShape):
+    "memory of 64-byte lines");

@@ -68,9 +68,5 @@ fn update() {
 }
 
 /// [`ProgramWriter`].
-pub(crate) const ENTRY: Entry = Entry::part(
-    "program_writer",
-    "writes lines of program memory word by word",
-    |_| Vec::new(),
-    |_| Ok(Box::new(ProgramWriter::new())),
-);
+pub(crate) const ENTRY: Entry = entry!(part "program_writer", ProgramWriter():
+    "writes lines of program memory word by word");

@@ -34,7 +34,7 @@ use super::{
 };
 use crate::axi::{AxiReadTarget, AxiWriteTarget};
 use crate::egress::CommandOut;
-use crate::entry::{Entry, ParameterError, Parameters as _};
+use crate::entry::{Entry, ParameterError};
 use crate::hpu::cluster::driver::{CLUSTER, WAS_RESET};
 use crate::hpu::cluster::{
     ClusterDriver, ContextShape, HOST_ADDRESS, MESSAGE_ID, MessageScheduler, OWN_ID, SchedulerShape, THREAD,
@@ -332,12 +332,8 @@ fn update() {
 }
 
 /// [`SmallComplex`].
-pub(crate) const ENTRY: Entry = Entry::part(
-    "small_complex",
-    "eight HPUs in one pipeline with memories and scheduler, for small FPGAs",
-    SmallShape::parameters,
-    |values| Ok(Box::new(SmallComplex::new(SmallShape::new(values)?)?)),
-);
+pub(crate) const ENTRY: Entry = entry!(part "small_complex", SmallComplex(SmallShape)?:
+    "eight HPUs in one pipeline with memories and scheduler, for small FPGAs");
 
 /// [`SmallComplex`] for the testbench, with little room for standard output, so that it is full at times.
 pub(crate) const BENCH: Entry = Entry::part(

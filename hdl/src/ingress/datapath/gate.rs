@@ -1,7 +1,7 @@
 //! Lets matched frames in while there is room for them, and marks their beats. It has an entry in the catalog, for tests and
 //! proofs of its own.
 
-use crate::entry::{Checked, Entry, ParameterError, Parameters as _, Variant};
+use crate::entry::{Checked, Entry, ParameterError, Variant};
 use crate::ingress::dma::BeatFields;
 use crate::stream::{FifoConfig, OutputQueue, PassFifo, StreamIn, StreamOut};
 use spinneret_verilog::prelude::*;
@@ -198,12 +198,8 @@ impl GateShape {
 }
 
 /// [`AdmissionGate`].
-pub(crate) const GATE_ENTRY: Entry = Entry::part(
-    GateShape::BLOCK,
-    "admits matched frames while there is room, and marks their beats",
-    GateShape::parameters,
-    |values| Ok(Box::new(AdmissionGate::new(GateShape::new(values)?)?)),
-);
+pub(crate) const GATE_ENTRY: Entry = entry!(part GateShape::BLOCK, AdmissionGate(GateShape)?:
+    "admits matched frames while there is room, and marks their beats");
 
 /// Models for the testbenches.
 pub(crate) const GATE_SIMULATED: &[Variant] = &[

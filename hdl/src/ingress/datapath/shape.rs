@@ -196,12 +196,8 @@ fn named_here(error: ParameterError) -> ParameterError {
 }
 
 /// The ingress path.
-pub(crate) const ENTRY: Entry = Entry::shipped(
-    DatapathShape::BLOCK,
-    "from the wire to the cluster: matches packets, writes them into slots, makes HERs",
-    DatapathShape::parameters,
-    |values| Ok(Box::new(PspinIngressDatapath::new(DatapathShape::new(values)?)?)),
-)
+pub(crate) const ENTRY: Entry = entry!(shipped DatapathShape::BLOCK, PspinIngressDatapath(DatapathShape)?:
+    "from the wire to the cluster: matches packets, writes them into slots, makes HERs")
 .derives(dma::ENTRY.derived);
 
 /// Models for the testbenches.

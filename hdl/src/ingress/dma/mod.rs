@@ -158,12 +158,8 @@ fn update() {
 }
 
 /// The ingress DMA.
-pub(crate) const ENTRY: Entry = Entry::shipped(
-    DmaShape::BLOCK,
-    "writes packets into their slots, several in flight",
-    DmaShape::parameters,
-    |values| Ok(Box::new(PspinIngressDma::new(DmaShape::new(values)?)?)),
-)
+pub(crate) const ENTRY: Entry = entry!(shipped DmaShape::BLOCK, PspinIngressDma(DmaShape)?:
+    "writes packets into their slots, several in flight")
 .derives(|values| {
     let data = values.get("data_width").copied().unwrap_or(0);
     vec![

@@ -2,7 +2,7 @@
 
 use super::PspinHerGen;
 use super::ports::ContextsOut;
-use crate::entry::{Checked, Entry, ParameterError, Parameters as _, Variant};
+use crate::entry::{Checked, Entry, ParameterError, Variant};
 use spinneret_regmap::message_id::{CONTEXT_BITS, ID_BITS, QUEUE_BITS};
 use spinneret_regmap::pspin::packet_size::{SIZE_BITS, SUM_BITS};
 use spinneret_verilog::prelude::*;
@@ -128,12 +128,8 @@ pub struct PacketFields {
 }
 
 /// The HER generator.
-pub(crate) const ENTRY: Entry = Entry::shipped(
-    HerShape::BLOCK,
-    "tells the cluster of every packet, with its execution context",
-    HerShape::parameters,
-    |values| Ok(Box::new(PspinHerGen::new(HerShape::new(values)?))),
-);
+pub(crate) const ENTRY: Entry = entry!(shipped HerShape::BLOCK, PspinHerGen(HerShape):
+    "tells the cluster of every packet, with its execution context");
 
 /// Models for the testbenches.
 pub(crate) const SIMULATED: &[Variant] = &[

@@ -1,7 +1,7 @@
 //! Parameters of the allocator, and its entry in the catalog.
 
 use super::PspinPktAlloc;
-use crate::entry::{Checked, Entry, ParameterError, Parameters as _, Variant};
+use crate::entry::{Checked, Entry, ParameterError, Variant};
 use crate::ingress::slots::PoolLayout;
 use spinneret_verilog::prelude::*;
 
@@ -41,12 +41,8 @@ impl AllocLayout {
 }
 
 /// The allocator.
-pub(crate) const ENTRY: Entry = Entry::shipped(
-    AllocLayout::BLOCK,
-    "gives packets a slot of the packet buffer, and takes it back",
-    AllocLayout::parameters,
-    |values| Ok(Box::new(PspinPktAlloc::new(AllocLayout::new(values)?)?)),
-);
+pub(crate) const ENTRY: Entry = entry!(shipped AllocLayout::BLOCK, PspinPktAlloc(AllocLayout)?:
+    "gives packets a slot of the packet buffer, and takes it back");
 
 /// Models for the testbenches.
 pub(crate) const SIMULATED: &[Variant] = &[

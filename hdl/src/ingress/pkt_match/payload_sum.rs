@@ -20,7 +20,7 @@
 
 use super::MatchShape;
 use super::shape::{LARGEST_PAYLOAD_BASE, PAYLOAD_BASE_WIDTH, SMALLEST_PAYLOAD_BASE};
-use crate::entry::{Entry, Parameters as _};
+use crate::entry::Entry;
 use spinneret_regmap::pspin::packet_size::SUM_BITS;
 use spinneret_verilog::prelude::*;
 
@@ -149,9 +149,5 @@ fn update() {
 }
 
 /// [`PayloadSum`] with the parameters of the matching engine.
-pub(crate) const SUM: Entry = Entry::part(
-    "payload_sum",
-    "sum of the IP payload of every frame, one beat a clock",
-    MatchShape::parameters,
-    |values| Ok(Box::new(PayloadSum::new(MatchShape::of(SUM.name, values)?))),
-);
+pub(crate) const SUM: Entry = entry!(part "payload_sum", PayloadSum(MatchShape):
+    "sum of the IP payload of every frame, one beat a clock");

@@ -1,7 +1,7 @@
 //! Parameters of the matching engine, the numbers that follow from them, and its entry in the catalog.
 
 use super::PspinPktMatch;
-use crate::entry::{Checked, Entry, ParameterError, Parameters as _, Variant};
+use crate::entry::{Checked, Entry, ParameterError, Variant};
 use crate::stream::{AxisShape, SideFields};
 use spinneret_regmap::pspin::packet_size::SUM_BITS;
 use spinneret_verilog::prelude::*;
@@ -209,12 +209,8 @@ const MAX_BUFFER_BEATS: usize = 1 << 16;
 const DECISION_BEATS: usize = 11;
 
 /// The matching engine.
-pub(crate) const ENTRY: Entry = Entry::shipped(
-    MatchShape::BLOCK,
-    "sorts packets by rules, one beat a clock",
-    MatchShape::parameters,
-    |values| Ok(Box::new(PspinPktMatch::new(MatchShape::new(values)?)?)),
-)
+pub(crate) const ENTRY: Entry = entry!(shipped MatchShape::BLOCK, PspinPktMatch(MatchShape)?:
+    "sorts packets by rules, one beat a clock")
 .derives(|values| {
     vec![(
         "AXIS_IF_KEEP_WIDTH",

@@ -74,9 +74,5 @@ fn update() {
 }
 
 /// [`EtherTypeDemux`].
-pub(crate) const ENTRY: Entry = Entry::part(
-    "ether_type_demux",
-    "takes frames of one EtherType out of a stream",
-    |_| Vec::new(),
-    |_| Ok(Box::new(EtherTypeDemux::new())),
-);
+pub(crate) const ENTRY: Entry = entry!(part "ether_type_demux", EtherTypeDemux():
+    "takes frames of one EtherType out of a stream");

@@ -43,7 +43,7 @@ pub use reader::{ControlReader, HeardIn, HeardOut, SessionIn, SessionOut};
 pub use sender::{ControlSender, ReplyIn, ReplyOut};
 
 use super::{BEAT, BEAT_BYTES, BYTE};
-use crate::entry::{Entry, ParameterError, Parameters as _, Variant};
+use crate::entry::{Entry, ParameterError, Variant};
 use crate::stream::{FrameIn, FrameOut, StreamOut};
 use crate::{COUNTER_WIDTH, EventCounters};
 use sender::INFO_PLACE;
@@ -439,12 +439,8 @@ fn update() {
 }
 
 /// [`ControlEndpoint`].
-pub(crate) const ENTRY: Entry = Entry::part(
-    "control_endpoint",
-    "executes requests of a host that come over Ethernet",
-    ControlShape::parameters,
-    |values| Ok(Box::new(ControlEndpoint::new(ControlShape::new(values)?)?)),
-);
+pub(crate) const ENTRY: Entry = entry!(part "control_endpoint", ControlEndpoint(ControlShape)?:
+    "executes requests of a host that come over Ethernet");
 
 /// Models for the testbenches: one that gives up as soon as a test can wait for.
 pub(crate) const SIMULATED: &[Variant] = &[

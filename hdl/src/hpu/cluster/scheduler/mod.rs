@@ -65,7 +65,7 @@ use super::{
     ContextSettingIn, ContextTotalsIn, HOST_ADDRESS, PAIR, TASK_PACKET, TASK_PAIR, TASK_PAIRS, TASK_SIZE,
     TaskEnd, WEIGHT, WORD, check_cells, check_contexts, pair_of,
 };
-use crate::entry::{Checked as Values, Entry, ParameterError, Parameters as _, Variant};
+use crate::entry::{Checked as Values, Entry, ParameterError, Variant};
 use crate::ingress::her_gen::{FeedbackOut, HerIn};
 use crate::stream::{FrameOut, StreamIn};
 use spinneret_verilog::prelude::*;
@@ -193,12 +193,8 @@ fn update() {
 }
 
 /// [`MessageScheduler`].
-pub(crate) const ENTRY: Entry = Entry::part(
-    "message_scheduler",
-    "decides which handler runs next, for which packet and in which cluster",
-    SchedulerShape::parameters,
-    |values| Ok(Box::new(MessageScheduler::new(SchedulerShape::new(values)?)?)),
-);
+pub(crate) const ENTRY: Entry = entry!(part "message_scheduler", MessageScheduler(SchedulerShape)?:
+    "decides which handler runs next, for which packet and in which cluster");
 
 /// Models for the testbenches.
 pub(crate) const SIMULATED: [Variant; 3] = [
