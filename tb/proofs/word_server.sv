@@ -1,9 +1,9 @@
 // WordServer of one cluster: each access is made once, as it was offered, and reported once, with the word that its line gave; an
-// atomic operation computes with the word that it read while it holds the memory, or that the one before wrote; sc.w stores exactly if the
+// atomic operation computes with the word that it read while it holds the memory, or that those before left; sc.w stores exactly if the
 // HPU has a reservation of its word that no other HPU ended; no port waits for more than 15 accesses of the other one.
 //
-// The solver chooses an HPU; all others are free. Assumed: addresses are those of words below 0x2000_0000, a port is that of one
-// pipeline's HPUs, the chosen HPU has one access under way, and the data of a read that did not fail comes six clocks after its acceptance.
+// The solver chooses an HPU; all others are free. Assumed: addresses are those of words below 0x2000_0000, atomic
+// accesses are of whole words, a port is that of one pipeline's HPUs, the chosen HPU has one access under way, and the data of a read that did not fail comes six clocks after its acceptance.
 `default_nettype none
 
 module word_server_proof (
@@ -97,12 +97,15 @@ module word_server_proof (
     // Offers of the clock before that were not taken.
     reg [1:0] offered = 2'd0;
     reg [77:0] offer_0, offer_1;
-    // An atomic operation that follows the one before has its word as if its read had been accepted six clocks before. The new word of that.
+    // An atomic operation that follows the one before has its word as if its read had been accepted six clocks before. The line that those
+    // before have left, of which the solver chooses a word; `before` is known of other words if they were read.
     wire [31:0] result = new_word(atomic[4:0], before, data);
-    reg [31:0] last;
+    (* anyconst *) reg [3:0] chosen;
+    reg [31:0] line;
+    reg is_known;
     reg [2:0] followers = 3'd0;
     wire [5:0] next_atomic = takes[1] ? atomic_1 : atomic_0;
-    wire is_alike = (takes[1] ? address_1 : address_0) == address && next_atomic[5] && next_atomic != 6'h22 &&
+    wire is_alike = (takes[1] ? address_1[31:6] : address_0[31:6]) == address[31:6] && next_atomic[5] && next_atomic != 6'h22 &&
         next_atomic != 6'h23 && |(takes & offered);
     wire follows = busy && is_amo && is_written && !write_failed && is_alike && followers != 3'd7;
     // sc.w is decided in its first clock.
@@ -154,12 +157,15 @@ module word_server_proof (
         if (is_over) {busy, has_read} <= 2'd0;
         since <= is_read ? 4'd1 : since == 4'd8 ? 4'd8 : since + 4'd1;
         if (comes[5]) before <= read_data[32 * place +: 32];
-        if (enters && has_read) before <= last;
+        if (comes[5]) line <= read_data[32 * chosen +: 32];
+        else if (writes && is_amo && place == chosen) line <= result;
+        if (enters && has_read) before <= line;
+        if (comes[5]) is_known <= 1'b1;
+        else if (enters && has_read) is_known <= place == chosen;
         if (|takes) begin
             busy <= 1'b1;
             has_read <= follows;
             if (follows) since <= 4'd6;
-            last <= result;
             followers <= busy && is_amo && is_written && is_alike && followers != 3'd7 ? followers + 3'd1 : 3'd0;
             own <= own_takes;
             {address, data, is_write, atomic, strobe} <= takes[1] ?
@@ -182,8 +188,8 @@ module word_server_proof (
     end
 
     always @* begin
-        if (valid[0]) words_0: assume (address_0[31:29] == 0 && address_0[1:0] == 0 && !(is_write_0 && atomic_0[5]));
-        if (valid[1]) words_1: assume (address_1[31:29] == 0 && address_1[1:0] == 0 && !(is_write_1 && atomic_1[5]));
+        if (valid[0]) words_0: assume (address_0[31:29] == 0 && address_0[1:0] == 0 && (!atomic_0[5] || !is_write_0 && &strobe_0));
+        if (valid[1]) words_1: assume (address_1[31:29] == 0 && address_1[1:0] == 0 && (!atomic_1[5] || !is_write_1 && &strobe_1));
         offers_stay: assume (!(|(offered & ~valid)) &&
             (!offered[0] || offer_0 == {hpu_0, address_0, is_write_0, atomic_0, strobe_0, data_0}) &&
             (!offered[1] || offer_1 == {hpu_1, address_1, is_write_1, atomic_1, strobe_1, data_1}));
@@ -201,7 +207,7 @@ module word_server_proof (
         if (write_valid) begin
             writes_its_line: assert (write_line == address[31:6]);
             writes_its_bytes: assert (write_strobe == ({60'd0, strobe} << {place, 2'd0}));
-            writes_its_word: assert (write_data[32 * place +: 32] == (is_amo ? new_word(atomic[4:0], before, data) : data));
+            if (!is_amo || is_known) writes_its_word: assert (write_data[32 * place +: 32] == (is_amo ? new_word(atomic[4:0], before, data) : data));
         end
         holds_from_read_to_write: assert (hold == (busy && is_amo));
         if (hold && had_memory && enters) gives_way: assert (!reads);
@@ -214,10 +220,10 @@ module word_server_proof (
         if (due[6] && due_reads[6] && !due_failed[6]) gives_the_word:
             assert ((port ? done_data_1 : done_data_0) == word);
         if (due[6] && due_sc[6]) answers: assert ((port ? done_data_1 : done_data_0) == {31'd0, due_missed[6]});
-        if (is_done) gives_the_old_word: assert ((port ? done_data_1 : done_data_0) == before);
+        if (is_done && is_known) gives_the_old_word: assert ((port ? done_data_1 : done_data_0) == before);
         waits_for_turns: assert (passed <= 5'd15);
         adds: cover (is_done && before == 32'd1);
-        adds_to_a_result: cover (is_done && enters && has_read && last == 32'd3);
+        adds_to_a_result: cover (is_done && enters && has_read && line == 32'd3);
         stores_conditionally: cover (own && busy && is_sc && decided && write_valid);
         fails: cover (due[6] && due_failed[6]);
     end
@@ -230,7 +236,7 @@ module word_server_proof (
     (* internal = "dut.turn" *) wire dut_turn;
     (* internal = "dut.followers" *) wire [2:0] dut_followers;
     (* internal = "dut.follows" *) wire dut_follows;
-    (* internal = "dut.last" *) wire [31:0] dut_last;
+    (* internal = "dut.kept" *) wire [511:0] dut_kept;
     (* internal = "dut.hpu" *) wire [2:0] dut_hpu;
     (* internal = "dut.number" *) wire [26:0] dut_number;
     (* internal = "dut.atomic" *) wire [5:0] dut_atomic;
@@ -277,7 +283,7 @@ module word_server_proof (
         same_phase: assert (dut_busy == busy && dut_enters == enters && (busy || !enters));
         if (busy) begin
             same_access: assert ({dut_number, dut_atomic} == {address[28:2], atomic} && address[31:29] == 0 &&
-                address[1:0] == 0 && !(is_write && atomic[5]));
+                address[1:0] == 0 && (!atomic[5] || !is_write && &strobe));
             same_bytes: assert (dut_strobe == {60'd0, strobe} << {place, 2'd0});
             same_hpu: assert (dut_hpu[2] == dut_port && own == ({dut_port, dut_hpu[1:0]} == hpu));
             if (!is_amo) same_word: assert (dut_data == data);
@@ -288,10 +294,11 @@ module word_server_proof (
         same_modifies: assert (dut_modifies == (busy && is_amo));
         same_drops: assert (dut_drops == (busy && (is_lost || is_sc && decided && !write_valid)));
         same_computes: assert (dut_computes == (busy && is_amo && has_read && since == 4'd7));
-        if (busy && has_read && since >= 4'd7) same_old_word: assert (dut_word == before);
-        if (busy && has_read && since == 4'd8) same_result: assert (dut_data == result);
+        if (busy && has_read && since >= 4'd7 && is_known) same_old_word: assert (dut_word == before);
+        if (busy && has_read && since == 4'd8 && is_known) same_result: assert (dut_data == result);
         same_follower: assert (dut_follows == (busy && enters && has_read) && (!busy || dut_followers == followers));
-        if (enters && has_read) same_last: assert (dut_last == last && since == 4'd6);
+        if (enters && has_read) follows_at_once: assert (since == 4'd6);
+        if (busy && has_read && (enters || since >= 4'd7)) same_line: assert (dut_kept[32 * chosen +: 32] == line);
         if (busy && has_read && (enters || since >= 4'd7)) nothing_comes: assert (comes == 6'd0);
         if (busy && has_read && !enters && since <= 4'd6) nothing_newer_comes: assert ((comes & ((6'd1 << (since - 4'd1)) - 6'd1)) == 6'd0);
         only_while_busy: assert (busy || !decided && !has_read);

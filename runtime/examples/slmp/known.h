@@ -32,7 +32,7 @@ typedef union {
     uint32_t word[HEADER_WORDS];
 } headers_t;
 
-typedef struct {
+typedef struct known {
     uint32_t seen;    /* id of the message of the last segment that was accepted the long way */
     memory_t *memory; /* the context's handler memory; NULL: nothing is known */
     uint32_t frame_bytes;
@@ -53,6 +53,13 @@ typedef struct {
 
 static __thread known_t known;
 
+/* The address of `known`. The compiler takes it for a number, which it keeps; it would compute the variable's anew for each part. */
+static inline known_t *recall(void) {
+    known_t *message = &known;
+    asm("" : "+r"(message));
+    return message;
+}
+
 /* Sum of the fields that differ in right IP headers, of which one follows from the other. */
 static inline uint32_t identify(const frame_t *frame) {
     uint32_t sum = (uint32_t)frame->identification + frame->ip_checksum;
@@ -70,33 +77,33 @@ static inline bool are_same(uint32_t first, uint32_t first_before, uint32_t seco
 }
 
 /* Whether the UDP checksum is right, by the NIC's sum of the payload. If it has none, the segment goes the long way. */
-static inline bool has_known_udp_checksum(const frame_t *frame, uint32_t bytes) {
+static inline bool has_known_udp_checksum(const known_t *message, const frame_t *frame, uint32_t bytes) {
     uint32_t told = spin_packet_sum(), sum = told >> SPIN_PACKET_SIZE_BITS;
     uint32_t pseudo = sum_of(htons(PROTOCOL_UDP) + frame->udp_bytes, frame->source, 4);
     return sum != 0 && (told & ((1u << SPIN_PACKET_SIZE_BITS) - 1)) == bytes &&
-           bytes == sizeof(frame_t) + known.unit && ip_checksum_finish(pseudo + sum) == 0;
+           bytes == sizeof(frame_t) + message->unit && ip_checksum_finish(pseudo + sum) == 0;
 }
 
 /*
  * Whether headers are as before, except for what may differ, and checksums are right. The sender's port is in word 8 and the
  * message's id in word 11: they differ most often.
  */
-static inline bool has_known_headers(const task_t *task, const headers_t *headers) {
-    const frame_t *frame = &headers->frame, *request = &known.request.frame;
-    const uint32_t *word = headers->word, *before = known.request.word;
+static inline bool has_known_headers(const known_t *message, const task_t *task, const headers_t *headers) {
+    const frame_t *frame = &headers->frame, *request = &message->request.frame;
+    const uint32_t *word = headers->word, *before = message->request.word;
     memory_t *memory = task->handler_mem;
     uint32_t bytes = task->pkt_mem_size;
     /* A frame may be too short to be read. */
-    if (!likely(memory == known.memory) || !likely(bytes == known.frame_bytes)) {
+    if (!likely(memory == message->memory) || !likely(bytes == message->frame_bytes)) {
         return false;
     }
     return are_same(word[11], before[11], word[8], before[8], word[7], before[7]) &&
            are_same(word[9], before[9], word[5], before[5], word[3], before[3]) &&
            are_same(word[0], before[0], word[1], before[1], word[2], before[2]) &&
-           likely(identify(frame) == known.identified) &&
+           likely(identify(frame) == message->identified) &&
            are_same(frame->ip_bytes, request->ip_bytes, frame->source[0], request->source[0], frame->flags,
                     request->flags) &&
-           (likely(frame->udp_checksum == 0) || has_known_udp_checksum(frame, bytes));
+           (likely(frame->udp_checksum == 0) || has_known_udp_checksum(message, frame, bytes));
 }
 
 /* Whether there is a record in another cluster that was not ready when this HPU remembered the others: none was. */
@@ -109,65 +116,37 @@ static inline bool has_ready_record(record_t *own, uint32_t generation) {
     return found != 0;
 }
 
-/* Leaves the place of a segment that has to go the long way, with its bit withdrawn if it was set. */
-static __attribute__((noinline, cold)) void start_over(uint32_t word, uint32_t bit) {
-    if (bit != 0) {
-        withdraw(known.own, word, bit);
-    }
-    *known.deciding = 0;
-    leave(known.place);
-}
-
-static __attribute__((noinline, cold)) void note_known(uint32_t word) { note_used(known.own, word + 1); }
-
-/*
- * Claims the segment of a place that this HPU has entered, as claim_segment does, if no other HPU wants it. Else gives
- * everything back, and returns false.
- */
-static inline bool claim_known(uint32_t index) {
-    record_t *own = known.own;
-    uint32_t word = index / 32, bit = 1u << index % 32;
-    *known.deciding = index + 1;
+/* Sets the bit of a segment in the record, and returns its word as it was before. */
+static inline uint32_t set_known_bit(record_t *own, uint32_t index) {
     /* amo_or, on an HPU that is known to have the instruction. */
     uint32_t before;
-    asm volatile("amoor.w %0, %1, (%2)" : "=r"(before) : "r"(bit), "r"(&own->claimed[word]) : "memory");
-    if (!likely((before & bit) == 0)) {
-        start_over(word, 0);
-        return false;
-    }
-    if (!likely(before != 0)) {
-        note_known(word);
-    }
-    uint32_t others = 0;
-    if (likely(known.others[0] != NULL)) {
-        others = known.others[0]->claimed[word];
-        if (!likely(known.others[1] == NULL)) {
-            others |= known.others[1]->claimed[word] | known.others[2]->claimed[word];
-            if (known.others[3] != NULL) {
-                others |= known.others[3]->claimed[word] | known.others[4]->claimed[word] |
-                          known.others[5]->claimed[word] | known.others[6]->claimed[word];
-            }
-        }
-    } else if (has_ready_record(own, known.generation)) {
-        others = bit;
-    }
-    if (!likely((others & bit) == 0)) {
-        start_over(word, bit);
-        return false;
-    }
-    *known.deciding = 0;
-    return true;
+    asm volatile("amoor.w %0, %1, (%2)"
+                 : "=r"(before)
+                 : "r"(1u << index % 32), "r"(&own->claimed[index / 32])
+                 : "memory");
+    return before;
 }
 
-/* Enters the place that is known, if it still has the message that is known. */
-static inline bool enter_known(place_t *place) {
-    add(&place->users, 1);
-    if (likely(place->state == SLMP_OPEN) && likely(place->generation == known.generation)) {
-        return true;
+/* Bits of a word of the records in the other clusters; all bits if one has become ready since this HPU remembered the others. */
+static inline uint32_t claimed_by_others(const known_t *message, uint32_t word) {
+    if (!likely(message->others[0] != NULL)) {
+        return has_ready_record(message->own, message->generation) ? ~0u : 0;
     }
-    known.memory = NULL;
-    leave(place);
-    return false;
+    uint32_t others = message->others[0]->claimed[word];
+    if (!likely(message->others[1] == NULL)) {
+        others |= message->others[1]->claimed[word] | message->others[2]->claimed[word];
+        if (message->others[3] != NULL) {
+            others |= message->others[3]->claimed[word] | message->others[4]->claimed[word] |
+                      message->others[5]->claimed[word] | message->others[6]->claimed[word];
+        }
+    }
+    return others;
+}
+
+/* Enters the place that is known, if it still has the message that is message-> */
+static inline bool enter_known(place_t *place, uint32_t generation) {
+    add(&place->users, 1);
+    return likely(place->state == SLMP_OPEN) && likely(place->generation == generation);
 }
 
 /* Takes the headers of a segment as it came from those of its acknowledgement, or of itself. */

@@ -27,48 +27,128 @@ static inline void remember_message(const local_t *local, memory_t *memory, plac
 
 #include "receive.h"
 
-/* Completes a message whose end is known, if this HPU has counted the last segment. */
+/* Completes a message whose end is known, if this HPU has counted the last segment, and leaves its place. */
 static __attribute__((noinline, cold)) void complete_known(const task_t *task) {
     local_t local = records_of_place(task, rt_cluster_id(), (uint32_t)(known.place - known.memory->place));
     local.generation = known.generation;
     segment_t segment = {.frame = task->pkt_mem};
     complete_if_last(known.memory, known.place, &local, &segment);
+    leave(known.place);
 }
 
-/* Receives a segment of the message that this HPU remembers. Returns false if it has to go the long way. */
-static inline bool receive_known(const task_t *task) {
+/* Receives a segment the long way after all: withdraws its bit, if it was set, and leaves the place that it has entered. */
+static __attribute__((noinline, cold)) void start_over(const task_t *task, uint32_t index, bool is_set) {
+    if (is_set) {
+        withdraw(known.own, index / 32, 1u << index % 32);
+    }
+    *known.deciding = 0;
+    leave(known.place);
+    receive_long_way(task);
+}
+
+/* The same if the place has another message, so nothing is known. */
+static __attribute__((noinline, cold)) void forget(const task_t *task) {
+    known.memory = NULL;
+    leave(known.place);
+    receive_long_way(task);
+}
+
+/* A segment of the message that is known, in registers: memory is read anew behind each access that others see. */
+typedef struct {
+    const task_t *task;
+    const headers_t *headers;
+    known_t *message;
+    place_t *place;
+    record_t *own;
+    volatile uint32_t *deciding;
+    uint32_t generation;
+    uint32_t unit;
+    uint32_t offset;
+    uint32_t index;
+    bool is_answered;
+} known_segment_t;
+
+static inline __attribute__((always_inline)) known_segment_t known_segment(known_t *message, const task_t *task) {
     const headers_t *headers = task->pkt_mem;
-    if (!likely(has_known_headers(task, headers))) {
-        return false;
+    uint32_t offset = host_order(headers->frame.offset);
+    return (known_segment_t){
+        .task = task,
+        .headers = headers,
+        .message = message,
+        .place = message->place,
+        .own = message->own,
+        .deciding = message->deciding,
+        .generation = message->generation,
+        .unit = message->unit,
+        .offset = offset,
+        .index = (uint32_t)((uint64_t)offset * message->reciprocal >> 32),
+        .is_answered = (headers->frame.flags & htons(SLMP_FLAG_SYN)) != 0,
+    };
+}
+
+/* Decides the claim of a segment whose bit was set, as claim_segment does, and if it is this HPU's copies, acknowledges and counts it. */
+static inline __attribute__((always_inline)) void finish_known(known_segment_t at) {
+    known_t *message = at.message;
+    if (!likely((claimed_by_others(message, at.index / 32) >> at.index % 32 & 1) == 0)) {
+        start_over(at.task, at.index, true);
+        return;
     }
-    uint32_t offset = host_order(headers->frame.offset), unit = known.unit;
-    uint32_t index = (uint32_t)((uint64_t)offset * known.reciprocal >> 32);
-    place_t *place = known.place;
-    if (!likely(offset <= known.last) || !likely(index * unit == offset) ||
-        !likely(known.own->ended != known.generation) || !likely(enter_known(place)) || !likely(claim_known(index))) {
-        return false;
-    }
+    *at.deciding = 0;
     spin_cmd_t copied, sent;
-    spin_dma_to_host(read_host(task).address + (known.region + offset), (uint32_t)(uintptr_t)headers->frame.payload,
-                     unit, false, &copied);
-    if (likely((headers->frame.flags & htons(SLMP_FLAG_SYN)) != 0)) {
-        known.answer.word[HEADER_WORDS - 1] = headers->word[HEADER_WORDS - 1];
-        spin_send_packet(&known.answer, sizeof(known.answer), &sent);
+    spin_dma_to_host(read_host(at.task).address + (message->region + at.offset),
+                     (uint32_t)(uintptr_t)at.headers->frame.payload, at.unit, false, &copied);
+    if (likely(at.is_answered)) {
+        message->answer.word[HEADER_WORDS - 1] = at.headers->word[HEADER_WORDS - 1];
+        spin_send_packet(&message->answer, sizeof(message->answer), &sent);
     }
-    add(known.counter, 1);
+    /* Only this HPU changes it. */
+    *message->counter = *message->counter + 1;
     spin_cmd_wait(copied);
-    add(&place->done, 1);
-    if (!likely(known.own->ended != known.generation)) {
-        complete_known(task);
+    add(&at.place->done, 1);
+    if (!likely(at.own->ended != at.generation)) {
+        complete_known(at.task);
+        return;
     }
-    leave(place);
-    return true;
+    leave(at.place);
+}
+
+/* The same for the first segment of its word in the record. */
+static __attribute__((noinline, cold)) void finish_first(const task_t *task) {
+    known_segment_t at = known_segment(&known, task);
+    note_used(at.own, at.index / 32 + 1);
+    finish_known(at);
 }
 
 __attribute__((noinline)) void receive_long_way(const task_t *task) { receive_frame(task); }
 
+/*
+ * Receives a segment the short way if it is of the message that this HPU remembers. All calls are the last thing that is done, so
+ * nothing has to be saved before them.
+ */
 void receive_on_own(handler_args_t *args) {
-    if (!likely(receive_known(args->task))) {
-        receive_long_way(args->task);
+    const task_t *task = args->task;
+    known_t *message = recall();
+    if (!likely(has_known_headers(message, task, task->pkt_mem))) {
+        receive_long_way(task);
+        return;
+    }
+    known_segment_t at = known_segment(message, task);
+    if (!likely(at.offset <= message->last) || !likely(at.index * at.unit == at.offset) ||
+        !likely(at.own->ended != at.generation)) {
+        receive_long_way(task);
+        return;
+    }
+    if (!likely(enter_known(at.place, at.generation))) {
+        forget(task);
+        return;
+    }
+    *at.deciding = at.index + 1;
+    uint32_t before = set_known_bit(at.own, at.index);
+    if (!likely((before >> at.index % 32 & 1) == 0)) {
+        start_over(task, at.index, false);
+    } else if (!likely(before != 0)) {
+        finish_first(task);
+    } else {
+        finish_known(at);
     }
 }

@@ -43,7 +43,7 @@ pub struct Timing {
     pub l2_store_busy: u64,
     /// Clocks for which an atomic operation occupies its L2 memory.
     pub l2_atomic_busy: u64,
-    /// The same, if it waited while the one before changed the same word.
+    /// The same, if it waited while the one before changed the same line.
     pub l2_follower_busy: u64,
     /// How many may follow one another so.
     pub l2_followers: u32,
@@ -342,9 +342,9 @@ pub(crate) struct L2Contention {
 struct Contended {
     /// When it is free again.
     free: u64,
-    /// The word that the last access changed, if it was an atomic operation.
+    /// The line that the last access changed, if it was an atomic operation.
     changed: Option<usize>,
-    /// Atomic operations of that word that followed one another.
+    /// Atomic operations of that line that followed one another.
     followers: u32,
 }
 
@@ -364,7 +364,7 @@ impl L2Contention {
             Place::Packet(offset) => (&mut self.packet, offset),
             Place::L1(..) | Place::Program(_) => return alone,
         };
-        let changed = (kind == AccessKind::Atomic).then_some(offset);
+        let changed = (kind == AccessKind::Atomic).then_some(offset / BEAT_BYTES as usize);
         let follows = changed.is_some()
             && changed == memory.changed
             && now < memory.free
@@ -434,7 +434,7 @@ mod tests {
     }
 
     #[test]
-    fn atomic_operations_of_a_word_follow_each_other() {
+    fn atomic_operations_of_a_line_follow_each_other() {
         let (mut l2, timing) = (L2Contention::default(), Timing::spinneret());
         let mut waits = |offsets: [usize; 9]| {
             let now = l2.handler.free;
@@ -442,10 +442,13 @@ mod tests {
                 l2.access(Place::Handler(offset), AccessKind::Atomic, now, &timing) - timing.l2_atomic
             })
         };
-        // The first one of a word is not a follower, nor is the one after seven followers.
-        assert_eq!(waits([4; 9]), [0, 10, 13, 16, 19, 22, 25, 28, 31]);
+        // The first one of a line is not a follower, nor is the one after seven followers.
         assert_eq!(
-            waits([4, 8, 4, 8, 8, 8, 4, 4, 4]),
+            waits([4, 8, 4, 60, 4, 4, 4, 4, 4]),
+            [0, 10, 13, 16, 19, 22, 25, 28, 31]
+        );
+        assert_eq!(
+            waits([4, 68, 4, 68, 72, 68, 4, 4, 4]),
             [0, 10, 20, 30, 40, 43, 46, 56, 59]
         );
     }

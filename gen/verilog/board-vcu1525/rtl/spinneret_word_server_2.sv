@@ -135,9 +135,9 @@ module spinneret_word_server_2 (
     logic busy = 1'b0; // The request.
     logic [1:0] port;
     logic [1:0] turn = 2'd0; // The port that had the last turn.
-    logic [2:0] followers; // Atomic operations that have followed another one, and the new word of that. In its first clock, that is the word.
+    logic [2:0] followers; // Atomic operations that have followed another one. In the first clock of such a one its word is in `kept`.
     logic follows = 1'b0;
-    logic [31:0] last;
+    logic [511:0] kept; // The line that was read last, with the new words of atomic operations.
     logic [2:0] hpu;
     logic [26:0] number;
     logic [5:0] atomic;
@@ -251,13 +251,13 @@ module spinneret_word_server_2 (
     assign is_sc = enters && atomic == 6'h23;
     assign low = number[9:0];
     assign alike_0 = far_0_valid && far_0_atomic[5] && far_0_atomic != 6'h23 && far_0_atomic != 6'h22 &&
-        far_0_address[28:2] == number;
+        far_0_address[28:6] == number[26:4];
     assign alike_1 = far_1_valid && far_1_atomic[5] && far_1_atomic != 6'h23 && far_1_atomic != 6'h22 &&
-        far_1_address[28:2] == number;
+        far_1_address[28:6] == number[26:4];
     assign alike_2 = far_2_valid && far_2_atomic[5] && far_2_atomic != 6'h23 && far_2_atomic != 6'h22 &&
-        far_2_address[28:2] == number;
+        far_2_address[28:6] == number[26:4];
     assign alike_3 = far_3_valid && far_3_atomic[5] && far_3_atomic != 6'h23 && far_3_atomic != 6'h22 &&
-        far_3_address[28:2] == number;
+        far_3_address[28:6] == number[26:4];
 
     always_comb begin
         signal_1[0] = far_0_valid;
@@ -455,7 +455,6 @@ module spinneret_word_server_2 (
             modifies <= modifies_word;
             cancels <= (is_write && !is_stdout) || modifies_word;
             followers <= finds ? (followers + 3'd1) : 3'd0;
-            last <= data;
             if (!finds) begin
                 turn <= chosen;
             end
@@ -488,8 +487,15 @@ module spinneret_word_server_2 (
         computes <= (comes && signal_12.goes_on) || follows;
         if (comes) begin
             word <= signal_12.reads ? read_data[{signal_12.place, 5'd0} +: 32] : missed;
+            kept <= read_data;
         end else if (follows) begin
-            word <= last;
+            word <= kept[{number[3:0], 5'd0} +: 32];
+        end else if (modifies && writes) begin
+            for (int unsigned i = 0; i < 16; i++) begin
+                if (strobe[i*4]) begin
+                    kept[i*32 +: 32] <= data;
+                end
+            end
         end
         done_hpu <= ends ? hpu : signal_12.hpu;
         done_failed <= ends ? write_failed : signal_12.failed;
@@ -544,12 +550,24 @@ module spinneret_word_server_2 (
         if (!rst) begin
             // an address is that of a word below 0x2000_0000
             assume (!far_0_valid || (!(|far_0_address[1:0]) && !(|far_0_address[31:29])));
+            // atomic operations are of whole words
+            assume (!far_0_valid || !(far_0_atomic[5] && far_0_atomic != 6'h23 && far_0_atomic != 6'h22) ||
+                (&far_0_strobe));
             // an address is that of a word below 0x2000_0000
             assume (!far_1_valid || (!(|far_1_address[1:0]) && !(|far_1_address[31:29])));
+            // atomic operations are of whole words
+            assume (!far_1_valid || !(far_1_atomic[5] && far_1_atomic != 6'h23 && far_1_atomic != 6'h22) ||
+                (&far_1_strobe));
             // an address is that of a word below 0x2000_0000
             assume (!far_2_valid || (!(|far_2_address[1:0]) && !(|far_2_address[31:29])));
+            // atomic operations are of whole words
+            assume (!far_2_valid || !(far_2_atomic[5] && far_2_atomic != 6'h23 && far_2_atomic != 6'h22) ||
+                (&far_2_strobe));
             // an address is that of a word below 0x2000_0000
             assume (!far_3_valid || (!(|far_3_address[1:0]) && !(|far_3_address[31:29])));
+            // atomic operations are of whole words
+            assume (!far_3_valid || !(far_3_atomic[5] && far_3_atomic != 6'h23 && far_3_atomic != 6'h22) ||
+                (&far_3_strobe));
             // data comes with its access
             assume (!comes || has_word == read_data_valid);
         end
@@ -560,12 +578,20 @@ module spinneret_word_server_2 (
         if (!rst) begin
             if (!(!far_0_valid || (!(|far_0_address[1:0]) && !(|far_0_address[31:29]))))
                 $error("an address is that of a word below 0x2000_0000");
+            if (!(!far_0_valid || !(far_0_atomic[5] && far_0_atomic != 6'h23 && far_0_atomic != 6'h22) ||
+                (&far_0_strobe))) $error("atomic operations are of whole words");
             if (!(!far_1_valid || (!(|far_1_address[1:0]) && !(|far_1_address[31:29]))))
                 $error("an address is that of a word below 0x2000_0000");
+            if (!(!far_1_valid || !(far_1_atomic[5] && far_1_atomic != 6'h23 && far_1_atomic != 6'h22) ||
+                (&far_1_strobe))) $error("atomic operations are of whole words");
             if (!(!far_2_valid || (!(|far_2_address[1:0]) && !(|far_2_address[31:29]))))
                 $error("an address is that of a word below 0x2000_0000");
+            if (!(!far_2_valid || !(far_2_atomic[5] && far_2_atomic != 6'h23 && far_2_atomic != 6'h22) ||
+                (&far_2_strobe))) $error("atomic operations are of whole words");
             if (!(!far_3_valid || (!(|far_3_address[1:0]) && !(|far_3_address[31:29]))))
                 $error("an address is that of a word below 0x2000_0000");
+            if (!(!far_3_valid || !(far_3_atomic[5] && far_3_atomic != 6'h23 && far_3_atomic != 6'h22) ||
+                (&far_3_strobe))) $error("atomic operations are of whole words");
             if (!(!comes || has_word == read_data_valid)) $error("data comes with its access");
         end
     end

@@ -16,8 +16,8 @@
 //!   lowest byte of the word. Characters of clusters that do not exist are dropped. A full `stdout` makes all accesses wait.
 //! - **Atomic operations** read, compute and write, alone in the server. `hold` is 1 from the offer of the read until the write is accepted,
 //!   and `write_line` is its line meanwhile.
-//! - **Followers:** when the write is accepted, an atomic operation of the same word comes next if it was offered in the clock before: that of the
-//!   next port, and seven at most before another access has its turn. It goes on with the new word: it reads nothing, `hold` stays, and
+//! - **Followers:** when the write is accepted, an atomic operation of the same line comes next if it was offered in the clock before: that of the
+//!   next port, and seven at most before another access has its turn. It goes on with the line as it is now: it reads nothing, `hold` stays, and
 //!   its write is offered three clocks later. If none follows, nothing is taken in the clock of the end, and `hold` is 0 in the next one: other
 //!   writers of the memory get their turn.
 //! - **Reservations:** each HPU has one, of a word. `lr.w` loads and reserves. `sc.w` drops the HPU's reservation, and stores if it was of
@@ -89,10 +89,11 @@ pub struct WordServer {
     port: Reg<{ address_width(ports) }>,
     /// The port that had the last turn.
     turn: Reg<{ address_width(ports) }, Reset>,
-    /// Atomic operations that have followed another one, and the new word of that. In its first clock, that is the word.
+    /// Atomic operations that have followed another one. In the first clock of such a one its word is in `kept`.
     followers: Reg<3>,
     follows: Reg<bool, Reset>,
-    last: Reg<{ WORD }>,
+    /// The line that was read last, with the new words of atomic operations.
+    kept: Reg<{ LINE_DATA }>,
     hpu: Reg<{ HPU }>,
     number: Reg<{ NUMBER }>,
     atomic: Reg<6>,
@@ -185,7 +186,7 @@ fn update() {
     let valid: Vec<_> = far.iter().map(|far| far.valid).collect();
     // The one that follows is found a clock before: offers stay, and so do port and number while an operation is inside.
     let alike = far.iter().map(|far| {
-        let is_same = far.address.slice(2, NUMBER) == number;
+        let is_same = far.address.slice(OFFSET, NUMBER - WITHIN) == number.slice(WITHIN, NUMBER - WITHIN);
         far.valid && is_operation(far.atomic) && is_same
     });
     let alike: Vec<_> = alike.collect();
@@ -205,6 +206,10 @@ fn update() {
             assume!(
                 !within.any() && !above.any(),
                 "an address is that of a word below 0x2000_0000"
+            );
+            assume!(
+                !is_operation(far.atomic) || far.strobe.all(),
+                "atomic operations are of whole words"
             );
         }
         far.ready = can_take && chosen == number;
@@ -245,7 +250,6 @@ fn update() {
         modifies = modifies_word;
         cancels = is_write && !is_stdout || modifies_word;
         followers = if finds { followers + 1 } else { lit(0, 3) };
-        last = data;
         if !finds {
             turn = chosen;
         }
@@ -279,15 +283,23 @@ fn update() {
         assume!(has_word == read.data_valid, "data comes with its access");
     }
     computes = comes && tag.goes_on || follows;
+    let word_at = |line: Sig, place: Sig| line.at(cat!(place, lit(0, 5)), WORD);
     if comes {
         let missed = tag.missed.word().resize(WORD);
         word = if tag.reads {
-            read.data.at(cat!(tag.place, lit(0, 5)), WORD)
+            word_at(read.data, tag.place)
         } else {
             missed
         };
+        kept = read.data;
     } else if follows {
-        word = last;
+        word = word_at(kept, number.slice(0, WITHIN));
+    } else if modifies && writes {
+        for place in 0..1 << WITHIN {
+            if strobe[4 * place] {
+                kept.slice(WORD * place, WORD) = data;
+            }
+        }
     }
     done_hpu = if ends { hpu } else { tag.hpu };
     done_failed = if ends { write.failed } else { tag.failed };

@@ -342,6 +342,8 @@ fn stopped_program(body: &str) -> Program {
             csrrw x0, mepc, x31
             li   x2, {INSIDE}
             li   x5, 50
+            li   x6, 6
+            li   x30, 30
         machine:
             addi x5, x5, -1
             bne  x5, x0, machine
