@@ -1,21 +1,34 @@
-//! Functions that handlers call, from a Rust trait.
+//! Functions that handlers call, from a Rust trait or from prototypes in C.
 //!
 //! ```text
 //!  trait --types, parse--> Interface --place--> the place of everything in packets
-//!                                                 |
-//!             header: canonical, hash <-----------+------> header: stubs in C      host: trait, Service
+//!   ^                                             |
+//!   |         header: canonical, hash <-----------+------> header: stubs in C      host: trait, Service
+//!  prototypes: a header in C                                                       wrapper: registration in C
 //! ```
 //!
-//! The attribute `spinneret_rpc::service` uses it. `spinneret_rpc::typed` describes how traits are written.
+//! The attribute `spinneret_rpc::service` and the command `spinneret service` use it. `spinneret_rpc::typed` describes how traits are
+//! written, `docs/host/services.md` how prototypes are.
 
 use crate::types::{Arguments, Kind, Length, Scalar, Word};
 use proc_macro2::TokenStream;
 use syn::{Attribute, Ident, ItemTrait, Visibility};
 
+#[cfg(feature = "c")]
+mod c_text;
 mod header;
 mod host;
 mod parse;
+#[cfg(feature = "c")]
+mod prototypes;
 mod types;
+#[cfg(feature = "c")]
+mod wrapper;
+
+#[cfg(feature = "c")]
+pub use c_text::HeaderError;
+#[cfg(feature = "c")]
+pub use prototypes::Prototypes;
 
 /// Returns the Rust code of a service from the arguments of the attribute and the trait. Errors are calls of `compile_error!`.
 pub fn service(arguments: TokenStream, item: TokenStream) -> TokenStream {
