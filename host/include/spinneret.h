@@ -18,6 +18,19 @@
 #define SPINNERET_VERSION_MINOR 1
 #define SPINNERET_VERSION_PATCH 0
 
+/*
+ * Annotations of prototypes in a header: the command spinneret service generates stubs for handlers from it, and a file that
+ * defines spinneret_offer_PREFIX (docs/host/services.md).
+ */
+#define SPIN_SERVICE(number, prefix) int spinneret_offer_##prefix(spinneret_context *context, void *state)
+#define SPIN_CALL(...)
+#define SPIN_IN(count)
+#define SPIN_OUT(count)
+#define SPIN_INOUT(count)
+#define SPIN_CAP(bytes)
+/* The status of a function that refuses a call with a number. */
+#define SPIN_FAILED(number) (SPIN_SERVICE_FAILED | (uint32_t)(number) << 8)
+
 
 /**
  * A call succeeded.
@@ -322,6 +335,40 @@ typedef struct spinneret_slmp_options {
  * of the context's handlers wait with it.
  */
 typedef uint64_t (*spinneret_answer)(void *state, struct spinneret_call *call);
+
+/**
+ * The status of a call of a handler: SPIN_SERVICE_DONE, or the reason of a refusal in the lowest byte, with a number of the
+ * function's own above it.
+ */
+typedef uint32_t spin_status_t;
+
+/**
+ * A function of the program with a prototype for handlers. The command spinneret service generates these from a header.
+ */
+typedef struct spinneret_function {
+    /**
+     * All that handlers and host have to agree on.
+     */
+    const char *text;
+    /**
+     * The version: a hash of the text.
+     */
+    uint64_t version;
+    /**
+     * Calls the function. Each argument is a pointer: to a value, to a string, to elements, and last to the result.
+     */
+    spin_status_t (*call)(void *state, void *const *arguments);
+} spinneret_function;
+
+/**
+ * The function has done its work.
+ */
+#define SPIN_SERVICE_DONE 0
+
+/**
+ * The function refuses. SPIN_FAILED(NUMBER) has a number for the handler as well, of 24 bits.
+ */
+#define SPIN_SERVICE_FAILED 11
 
 #ifdef __cplusplus
 extern "C" {
@@ -719,6 +766,18 @@ int spinneret_services_offer(struct spinneret_context *context,
                              uint16_t api,
                              spinneret_answer answer,
                              void *state);
+
+/**
+ * Offers functions with prototypes to the handlers of a context, which call them by stubs. The command spinneret
+ * service generates the stubs and the call of this function from a header (docs/host/services.md). The functions are called with state on the thread of the
+ * library, once the services of the context are open. If a handler has a stub of another version, the services do not open.
+ * There are count functions with strings as texts. They and state can be used on another thread until the services or the context
+ * are closed.
+ */
+int spinneret_services_offer_functions(struct spinneret_context *context,
+                                       const struct spinneret_function *functions,
+                                       size_t count,
+                                       void *state);
 
 /**
  * Starts a thread that answers the calls of a context's handlers, as spinneret run --services does. Their output with

@@ -33,6 +33,8 @@ pub use process::Process;
 #[cfg(feature = "server")]
 pub mod clib;
 #[cfg(feature = "server")]
+pub mod described;
+#[cfg(feature = "server")]
 pub mod emissary;
 #[cfg(feature = "nic")]
 pub mod nic;

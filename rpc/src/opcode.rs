@@ -251,6 +251,11 @@ impl Status {
         self.0 >> CHECK_BITS & ((1 << NUMBER_BITS) - 1)
     }
 
+    /// The status with that form in packets.
+    pub const fn from_raw(raw: u32) -> Self {
+        Self(raw)
+    }
+
     /// Its form in packets.
     pub const fn raw(self) -> u32 {
         self.0

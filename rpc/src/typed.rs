@@ -190,9 +190,14 @@ impl Request {
     /// # Errors
     /// If it is not.
     pub fn begin(&mut self, gate: &Gate, request_bytes: u32, answer_bytes: u32) -> Result<(), Status> {
+        self.skip(request_bytes, answer_bytes);
+        gate.check(self.opcode())
+    }
+
+    /// Notes how long the packets are without data.
+    pub(crate) fn skip(&mut self, request_bytes: u32, answer_bytes: u32) {
         self.data = Cursor(request_bytes);
         self.answer = Cursor(answer_bytes);
-        gate.check(self.opcode())
     }
 
     /// The value at an offset.
@@ -327,7 +332,7 @@ fn elements_of<T: Word>(bytes: &[u8]) -> Result<Vec<T>, Status> {
 // The answer to a request.
 
 /// Where the result stands.
-const RESULT_AT: u32 = 8;
+pub(crate) const RESULT_AT: u32 = 8;
 
 /// The answer to a request: its status, its result, and what else it gives.
 #[derive(Clone, Copy, Debug)]
@@ -356,7 +361,7 @@ impl Reply {
         value.write(&mut self.bytes[at..at + T::BYTES]);
     }
 
-    fn data(&mut self, at: u32, data: &[u8]) {
+    pub(crate) fn data(&mut self, at: u32, data: &[u8]) {
         let at = at as usize;
         self.bytes[at..at + data.len()].copy_from_slice(data);
     }

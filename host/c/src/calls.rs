@@ -1,8 +1,9 @@
 //! Calls of handlers that functions of the program answer.
 
-use crate::ffi::{Failure, SPINNERET_OK, guarded, put};
-use spinneret_rpc::Refusal;
+use crate::ffi::{Failure, SPINNERET_OK, guarded, put, text};
+use spinneret_rpc::described::{Argument, Described};
 use spinneret_rpc::emissary::{Api, Outcome, Reply, Request, refused};
+use spinneret_rpc::{Refusal, Status};
 use std::ffi::{c_char, c_int, c_void};
 use std::ptr::{self, NonNull};
 
@@ -234,4 +235,75 @@ pub unsafe extern "C" fn spinneret_call_filled(
 #[unsafe(no_mangle)]
 pub extern "C" fn spinneret_call_result(value: f64) -> u64 {
     value.to_bits()
+}
+
+/// The status of a call of a handler: SPIN_SERVICE_DONE, or the reason of a refusal in the lowest byte, with a number of the
+/// function's own above it.
+pub type spin_status_t = u32;
+
+/// The function has done its work.
+pub const SPIN_SERVICE_DONE: spin_status_t = 0;
+/// The function refuses. `SPIN_FAILED(NUMBER)` has a number for the handler as well, of 24 bits.
+pub const SPIN_SERVICE_FAILED: spin_status_t = 11;
+
+const _: () = assert!(SPIN_SERVICE_DONE == Status::DONE.raw() && SPIN_SERVICE_FAILED == Status::FAILED.raw());
+
+/// A function of the program with a prototype for handlers. The command `spinneret service` generates these from a header.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct spinneret_function {
+    /// All that handlers and host have to agree on.
+    pub text: *const c_char,
+    /// The version: a hash of the text.
+    pub version: u64,
+    /// Calls the function. Each argument is a pointer: to a value, to a string, to elements, and last to the result.
+    pub call:
+        Option<unsafe extern "C" fn(state: *mut c_void, arguments: *const *mut c_void) -> spin_status_t>,
+}
+
+/// A function of the program with its state.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TypedFunction {
+    call: unsafe extern "C" fn(*mut c_void, *const *mut c_void) -> spin_status_t,
+    state: *mut c_void,
+}
+
+// SAFETY: who makes one promises that both can be used on another thread.
+unsafe impl Send for TypedFunction {}
+
+impl TypedFunction {
+    /// Reads the description of a function.
+    ///
+    /// # Safety
+    /// The text is a string. Function and state can be used on another thread, as long as calls are answered, and the function takes
+    /// arguments as the text describes.
+    pub(crate) unsafe fn new(
+        function: &spinneret_function,
+        state: *mut c_void,
+    ) -> Result<(Described, Self), Failure> {
+        // SAFETY: the caller promises a string.
+        let text = unsafe { text(function.text, "text") }?;
+        let described = Described::read(text, function.version);
+        let described = described.map_err(|error| Failure::argument(error.to_string()))?;
+        match function.call {
+            Some(call) => Ok((described, Self { call, state })),
+            None => Err(Failure::argument(format!(
+                "call of `{}` is a null pointer",
+                described.name()
+            ))),
+        }
+    }
+
+    /// Calls it.
+    pub(crate) fn call(self, arguments: &mut [Argument]) -> Status {
+        let pointer = |argument: &mut Argument| argument.0.as_mut_ptr().cast();
+        let arguments: Vec<*mut c_void> = arguments.iter_mut().map(pointer).collect();
+        // SAFETY: the program has promised that both can be used here, and that the function takes these arguments.
+        let status = Status::from_raw(unsafe { (self.call)(self.state, arguments.as_ptr()) });
+        match status.check() {
+            // A number without a reason is not done.
+            Status::DONE if status != Status::DONE => Status::failed(status.number()),
+            _ => status,
+        }
+    }
 }

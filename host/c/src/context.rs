@@ -1,12 +1,13 @@
 //! Programs and contexts.
 
-use crate::calls::Functions;
+use crate::calls::{Functions, TypedFunction};
 use crate::ffi::{self, Failure, Kind, Object, SPINNERET_OK, check_place, guarded, put, text};
 use crate::nic::{OpenNic, spinneret_nic};
 use spinneret_host::{
     Context, CounterQueue, Join, MatcherParams, Options, Program, Rule, RuleFile, Ruleset, Share, Usage,
 };
 use spinneret_rpc::BackgroundService;
+use spinneret_rpc::described::Described;
 use std::ffi::{c_char, c_int};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -42,6 +43,8 @@ pub(crate) struct OpenContext {
     pub(crate) services: Mutex<Option<BackgroundService>>,
     /// Functions of the program for handlers, each with the number of its API.
     pub(crate) functions: Mutex<Vec<(u16, Functions)>>,
+    /// Functions with prototypes that the program has offered.
+    pub(crate) typed: Mutex<Vec<(Described, TypedFunction)>>,
     /// Values of counters, once the program has asked for them.
     pub(crate) queue: Mutex<Option<CounterQueue>>,
     pub(crate) context: Arc<Context>,
@@ -135,6 +138,7 @@ pub unsafe extern "C" fn spinneret_open_context(
         let handle = ffi::insert(OpenContext {
             services: Mutex::default(),
             functions: Mutex::default(),
+            typed: Mutex::default(),
             queue: Mutex::default(),
             context: Arc::new(opened),
             nic: nic.addr(),

@@ -1,16 +1,18 @@
 //! Services for calls of handlers: those of libc, and functions of the program.
 
-use crate::calls::{Functions, spinneret_answer};
+use crate::calls::{Functions, TypedFunction, spinneret_answer, spinneret_function};
 use crate::context::{OpenContext, spinneret_context};
 use crate::ffi::{
     self, Failure, SPINNERET_ERROR_ARGUMENT, SPINNERET_ERROR_DEVICE, SPINNERET_ERROR_NO_ROOM, SPINNERET_OK,
     guarded, put, text,
 };
 use spinneret_rpc::clib::Config;
+use spinneret_rpc::described::{Body, Described, DescribedService};
 use spinneret_rpc::{BackgroundService, Emissary, Libc, Offer, ServicesError, opcode};
 use std::ffi::{c_char, c_int, c_void};
 use std::path::PathBuf;
 use std::rc::Rc;
+use std::slice;
 use std::sync::{Arc, MutexGuard, PoisonError};
 
 impl From<ServicesError> for Failure {
@@ -18,12 +20,16 @@ impl From<ServicesError> for Failure {
         let code = match error {
             ServicesError::Host(error) => return error.into(),
             ServicesError::HostMemory { .. } | ServicesError::Ports { .. } => SPINNERET_ERROR_NO_ROOM,
-            ServicesError::OtherLayout { .. } | ServicesError::OtherCopies { .. } => SPINNERET_ERROR_ARGUMENT,
+            ServicesError::OtherLayout { .. }
+            | ServicesError::OtherCopies { .. }
+            | ServicesError::OtherVersion { .. } => SPINNERET_ERROR_ARGUMENT,
             _ => SPINNERET_ERROR_DEVICE,
         };
         Self::new(code, error.to_string())
     }
 }
+
+const OPEN: &str = "services of this context are open already: offer functions before";
 
 fn services(open: &OpenContext) -> MutexGuard<'_, Option<BackgroundService>> {
     open.services.lock().unwrap_or_else(PoisonError::into_inner)
@@ -47,9 +53,7 @@ pub unsafe extern "C" fn spinneret_services_offer(
         // SAFETY: the caller promises both.
         let functions = unsafe { Functions::new(answer, state) }?;
         if services(&open).is_some() {
-            return Err(Failure::argument(
-                "services of this context are open already: offer functions before",
-            ));
+            return Err(Failure::argument(OPEN));
         }
         let mut offered = open.functions.lock().unwrap_or_else(PoisonError::into_inner);
         // An API that takes the number tells here what is wrong with it, not on the thread.
@@ -59,6 +63,53 @@ pub unsafe extern "C" fn spinneret_services_offer(
             registered.map_err(|error| Failure::argument(format!("api: {error}")))?;
         }
         offered.push((api, functions));
+        Ok(SPINNERET_OK)
+    })
+}
+
+/// Offers functions with prototypes to the handlers of a context, which call them by stubs. The command `spinneret
+/// service` generates the stubs and the call of this function from a header (docs/host/services.md). The functions are called with `state` on the thread of the
+/// library, once the services of the context are open. If a handler has a stub of another version, the services do not open.
+///
+/// # Safety
+/// There are `count` functions with strings as texts. They and `state` can be used on another thread until the services or the context
+/// are closed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn spinneret_services_offer_functions(
+    context: *mut spinneret_context,
+    functions: *const spinneret_function,
+    count: usize,
+    state: *mut c_void,
+) -> c_int {
+    guarded(|| {
+        let open: Arc<OpenContext> = ffi::get(context)?;
+        if functions.is_null() || count > usize::from(u16::MAX) {
+            return Err(Failure::argument(
+                "functions is a null pointer, or count is above 65535",
+            ));
+        }
+        // SAFETY: the caller promises the functions.
+        let functions = unsafe { slice::from_raw_parts(functions, count) };
+        if services(&open).is_some() {
+            return Err(Failure::argument(OPEN));
+        }
+        let mut offered = open.typed.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut new = Vec::new();
+        for function in functions {
+            // SAFETY: the caller promises text, function and state.
+            let (described, function) = unsafe { TypedFunction::new(function, state) }?;
+            let others = offered.iter().chain(&new);
+            let same = |other: &&(Described, _)| other.0.opcode() == described.opcode();
+            if let Some((other, _)) = others.into_iter().find(same) {
+                return Err(Failure::argument(format!(
+                    "`{}` has the same numbers as `{}`: give its service or the function another one",
+                    described.name(),
+                    other.name()
+                )));
+            }
+            new.push((described, function));
+        }
+        offered.append(&mut new);
         Ok(SPINNERET_OK)
     })
 }
@@ -94,6 +145,7 @@ pub unsafe extern "C" fn spinneret_services_open(
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .clone();
+        let typed = open.typed.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let libc = move || Libc::new(offer.version, Config::of_folder(folder.clone()));
         // Report a missing folder here, not in the thread.
         libc().map_err(|error| Failure::argument(format!("folder: it cannot be opened: {error}")))?;
@@ -107,6 +159,11 @@ pub unsafe extern "C" fn spinneret_services_open(
                     server.add(opcode::LIBC, libc.clone());
                     server.add(opcode::SPINNERET, libc);
                 }
+                let typed = typed.into_iter().map(|(described, function)| {
+                    let body: Body = Box::new(move |arguments| function.call(arguments));
+                    (described, body)
+                });
+                server.add(opcode::SPINNERET, Rc::new(DescribedService::new(typed.collect())));
                 let emissary = Emissary::default();
                 for (api, functions) in offered {
                     // The numbers were checked when they were offered.

@@ -1,6 +1,7 @@
 //! The protocol, the server and the calls of libc.
 
 mod answered;
+mod described;
 mod emissary;
 mod layout;
 mod printf;

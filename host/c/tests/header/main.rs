@@ -3,7 +3,10 @@
 mod header;
 
 use header::Header;
-use spinneret::{spinneret_addresses, spinneret_options, spinneret_rule, spinneret_ruleset, spinneret_usage};
+use spinneret::{
+    spinneret_addresses, spinneret_function, spinneret_options, spinneret_rule, spinneret_ruleset,
+    spinneret_usage,
+};
 
 const INTRODUCTION: &str = "\
 /*
@@ -16,8 +19,8 @@ const INTRODUCTION: &str = "\
  * pointer where none is allowed is an error. All calls are thread-safe.
  */";
 
-/// The version of the header, for the preprocessor.
-const VERSION: &str = concat!(
+/// The version of the header, and annotations of prototypes, for the preprocessor.
+const MACROS: &str = concat!(
     "#define SPINNERET_VERSION \"",
     env!("CARGO_PKG_VERSION"),
     "\"\n#define SPINNERET_VERSION_MAJOR ",
@@ -26,7 +29,13 @@ const VERSION: &str = concat!(
     env!("CARGO_PKG_VERSION_MINOR"),
     "\n#define SPINNERET_VERSION_PATCH ",
     env!("CARGO_PKG_VERSION_PATCH"),
-    "\n"
+    "\n\n",
+    "/*\n * Annotations of prototypes in a header: the command spinneret service generates stubs for handlers from it, and a file that\n",
+    " * defines spinneret_offer_PREFIX (docs/host/services.md).\n */\n",
+    "#define SPIN_SERVICE(number, prefix) int spinneret_offer_##prefix(spinneret_context *context, void *state)\n",
+    "#define SPIN_CALL(...)\n#define SPIN_IN(count)\n#define SPIN_OUT(count)\n#define SPIN_INOUT(count)\n#define SPIN_CAP(bytes)\n",
+    "/* The status of a function that refuses a call with a number. */\n",
+    "#define SPIN_FAILED(number) (SPIN_SERVICE_FAILED | (uint32_t)(number) << 8)\n"
 );
 
 const HEADER: Header = Header {
@@ -45,7 +54,7 @@ const HEADER: Header = Header {
     introduction: INTRODUCTION,
     guard: "SPINNERET_H",
     includes: [&["stddef.h", "stdint.h"], &[]],
-    prelude: VERSION,
+    prelude: MACROS,
     epilogue: "",
     update: "SPINNERET_UPDATE_DOCS=1 cargo test -p spinneret-c --test header",
 };
@@ -67,9 +76,12 @@ fn the_header_compiles_as_c_and_cpp() {
         ("spinneret_ruleset", size_of::<spinneret_ruleset>()),
         ("spinneret_options", size_of::<spinneret_options>()),
         ("spinneret_usage", size_of::<spinneret_usage>()),
+        ("spinneret_function", size_of::<spinneret_function>()),
         ("spinneret_addresses", size_of::<spinneret_addresses>()),
     ];
-    let main = "_Static_assert(SPINNERET_OK == 0 && SPINNERET_ERROR_ARGUMENT < 0, \"results\"); \
+    let main = "SPIN_SERVICE(64, t); SPIN_CALL(1, ticket) spin_status_t t_f(uint32_t n, SPIN_IN(n) const void *bytes); \
+                _Static_assert(SPINNERET_OK == 0 && SPINNERET_ERROR_ARGUMENT < 0, \"results\"); \
+                _Static_assert(SPIN_FAILED(3) == 0x30b, \"statuses\"); \
                 spinneret_nic *nic = 0; return spinneret_open(\"\", &nic) == SPINNERET_OK;";
     let c: &[&str] = &["-std=c11", "-pedantic"];
     let cpp: &[&str] = &["-std=c++11", "-pedantic", "-x", "c++"];

@@ -327,3 +327,49 @@ fn memory_that_is_not_there_is_an_error() {
     }
     ok(spinneret_close(handle));
 }
+
+unsafe extern "C" fn done(_: *mut c_void, _: *const *mut c_void) -> spin_status_t {
+    SPIN_SERVICE_DONE
+}
+
+#[test]
+fn functions_that_no_handler_could_call_are_not_offered() {
+    let nic = Nic::start();
+    let handle = open(&nic);
+    let context = open_context(handle, open_program(&nic));
+    let function = spinneret_function {
+        text: c"1 t_f 0x73400001 () -> nothing".as_ptr(),
+        // FNV-1a of the text.
+        version: 0xfcaa_92b8_4cd4_966d,
+        call: Some(done),
+    };
+    // SAFETY: texts are strings, and there is one function at each place.
+    let offer = |function: *const spinneret_function| unsafe {
+        spinneret_services_offer_functions(context, function, 1, null_mut())
+    };
+    wrong(offer(null()), "functions is a null pointer");
+    wrong(
+        offer(&spinneret_function {
+            version: 1,
+            ..function
+        }),
+        "does not have that version",
+    );
+    wrong(
+        offer(&spinneret_function {
+            text: null(),
+            ..function
+        }),
+        "text is a null pointer",
+    );
+    wrong(
+        offer(&spinneret_function {
+            call: None,
+            ..function
+        }),
+        "call of `t_f` is a null pointer",
+    );
+    ok(offer(&raw const function));
+    wrong(offer(&raw const function), "`t_f` has the same numbers as `t_f`");
+    ok(spinneret_close(handle));
+}

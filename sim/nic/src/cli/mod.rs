@@ -6,6 +6,7 @@
 
 mod boards;
 pub mod match_cmd;
+mod service;
 
 pub use match_cmd::{Report, RuleSetReport};
 
@@ -73,6 +74,8 @@ enum Command {
     Receive(Box<ReceiveArguments>),
     /// Create a folder with a handler, rules, a Makefile and a test
     New(NewArguments),
+    /// Write stubs for handlers from annotated prototypes in C, and a C file that registers the functions
+    Service(service::ServiceArguments),
     /// Print the folder of the headers, the linker script and the example handlers
     Where,
     /// Write manual pages and completions for shells
@@ -93,6 +96,7 @@ pub fn main() -> ExitCode {
         Command::Send(arguments) => send(arguments),
         Command::Receive(arguments) => crate::run::receive(arguments),
         Command::New(arguments) => run_new(arguments),
+        Command::Service(arguments) => service::run(arguments),
         Command::Where => tell_where(),
         Command::Manual(arguments) => {
             spinneret_manual::write(&Arguments::command(), "spinneret", &arguments.share)

@@ -1,5 +1,6 @@
 //! Tests of the simulated NIC and of the `spinneret` command, in one program that is linked once.
 
+mod c_functions;
 mod c_library;
 mod ether;
 mod ether_examples;

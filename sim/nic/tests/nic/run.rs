@@ -263,7 +263,7 @@ fn errors_are_red_unless_no_color_is_set() {
 #[test]
 fn help_fits_the_terminal() {
     for command in [
-        "run", "serve", "fabric", "send", "receive", "match", "new", "where",
+        "run", "serve", "fabric", "send", "receive", "match", "new", "service", "where",
     ] {
         let (lines, _) = in_terminal(&format!("{command} --help"), &[]);
         assert!(lines.len() > 5, "{lines:#?}");

@@ -60,6 +60,15 @@ const SCALARS: [Scalar; 11] = {
     ]
 };
 
+impl Scalar {
+    /// Returns the scalar of that name in C.
+    #[cfg(feature = "c")]
+    pub(crate) fn of_c(name: &str) -> Option<Self> {
+        let name = if name == "_Bool" { "bool" } else { name };
+        SCALARS.into_iter().find(|scalar| scalar.c == name)
+    }
+}
+
 /// A value of fixed width: a number, or a handle of the kind with that index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Word {

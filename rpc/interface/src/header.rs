@@ -13,9 +13,9 @@ const WIDTH: usize = 110;
 pub(crate) fn c_header(interface: &Interface) -> String {
     let guard = format!("{}_H", loud(&interface.prefix));
     let about = comment(&interface.documentation, " * ");
-    let (name, prefix) = (&interface.name, &interface.prefix);
+    let (origin, prefix) = (&interface.origin, &interface.prefix);
     let mut text = format!(
-        "/*\n{about} *\n * Made of the trait `{name}` by spinneret_rpc::service: change that. A function gives \
+        "/*\n{about} *\n * Made of {origin}: change that. A function gives \
          SPIN_SERVICE_DONE,\n * or which check refused it (spin_service.h); what it gives besides counts only if it is \
          done.\n */\n#ifndef {guard}\n#define {guard}\n\n#include <spin_service.h>\n"
     );

@@ -57,6 +57,7 @@ pub(crate) fn interface(arguments: Arguments, item: &ItemTrait) -> Result<Interf
     Ok(Interface {
         visibility: item.vis.clone(),
         name: item.ident.clone(),
+        origin: format!("the trait `{}` by spinneret_rpc::service", item.ident),
         api,
         prefix,
         documentation: documentation(&item.attrs),
