@@ -53,7 +53,7 @@ typedef struct known {
 
 static __thread known_t known;
 
-/* The address of `known`. The compiler takes it for a number, which it keeps; it would compute the variable's anew for each part. */
+/* The address of `known`. The compiler takes it for a number, which it keeps; it would compute the address again for each part. */
 static inline known_t *recall(void) {
     known_t *message = &known;
     asm("" : "+r"(message));

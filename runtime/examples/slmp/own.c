@@ -53,7 +53,7 @@ static __attribute__((noinline, cold)) void forget(const task_t *task) {
     receive_long_way(task);
 }
 
-/* A segment of the message that is known, in registers: memory is read anew behind each access that others see. */
+/* A segment of the message that is known, in registers: memory is read again after each access that others see. */
 typedef struct {
     const task_t *task;
     const headers_t *headers;

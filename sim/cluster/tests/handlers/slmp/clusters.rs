@@ -209,7 +209,8 @@ fn clocks(checksum: Checksum) -> (u64, u64) {
 
 #[test]
 fn a_full_segment_takes_few_clocks() {
-    for (checksum, most) in [(Checksum::None, 655), (Checksum::Right, 2345)] {
+    // Some clocks depend on the lines of the instruction cache in which code of the library is.
+    for (checksum, most) in [(Checksum::None, 655), (Checksum::Right, 2350)] {
         let (acknowledged, taken) = clocks(checksum);
         println!("UDP checksum {checksum:?}: {taken} clocks, acknowledged {acknowledged} after its arrival");
         assert!(taken <= most && acknowledged <= most);
