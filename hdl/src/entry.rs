@@ -225,12 +225,12 @@ macro_rules! entry {
     ($kind:ident $name:expr, $block:ident($shape:ident)?: $doc:expr) => {
         entry!(@of $kind $name, $shape, $doc, |shape| Ok(Box::new($block::new(shape)?)))
     };
-    (@of $kind:ident $name:expr, $shape:ident, $doc:expr, |$values:ident| $build:expr) => {{
+    (@of $kind:ident $name:expr, $shape:ident, $doc:expr, |$parameters:ident| $build:expr) => {{
         // Some have the functions of that trait as their own.
         #[allow(unused_imports)]
         use $crate::entry::Parameters as _;
         $crate::entry::Entry::$kind($name, $doc, $shape::parameters, |values| {
-            let $values = $shape::new(values)?;
+            let $parameters = $shape::new(values)?;
             $build
         })
     }};

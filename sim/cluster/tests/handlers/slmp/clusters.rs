@@ -191,14 +191,15 @@ const FULL: usize = 1462;
 /// The clock of the reference design's cluster.
 const CLOCK_HZ: u64 = 40_000_000;
 
-/// A full segment in the middle of a message: clocks from its arrival to its acknowledgement, and clocks of an HPU.
+/// A full segment in the middle of a message: clocks from its arrival to its acknowledgement, and clocks of an HPU. The eight before it
+/// have filled the instruction cache, wherever the code is that runs once.
 fn clocks(checksum: Checksum) -> (u64, u64) {
     let mut receiver = Receiver::new(8, 100_000, Confirm::Memory);
     let mut transfer = Transfer::new(0x1234_5673, 10 * FULL, FULL);
     transfer.checksum = checksum;
     let segments: Vec<Segment> = transfer.segments();
-    receiver.send(&segments[..4]);
-    receiver.push(&segments[4].frame());
+    receiver.send(&segments[..8]);
+    receiver.push(&segments[8].frame());
     let came = receiver.bench.cluster.now();
     receiver.run_until("the acknowledgement", |receiver| !receiver.bench.sent.is_empty());
     let acknowledged = receiver.bench.cluster.now() - came;
@@ -209,8 +210,7 @@ fn clocks(checksum: Checksum) -> (u64, u64) {
 
 #[test]
 fn a_full_segment_takes_few_clocks() {
-    // Some clocks depend on the lines of the instruction cache in which code of the library is.
-    for (checksum, most) in [(Checksum::None, 655), (Checksum::Right, 2350)] {
+    for (checksum, most) in [(Checksum::None, 655), (Checksum::Right, 2330)] {
         let (acknowledged, taken) = clocks(checksum);
         println!("UDP checksum {checksum:?}: {taken} clocks, acknowledged {acknowledged} after its arrival");
         assert!(taken <= most && acknowledged <= most);
