@@ -63,12 +63,57 @@ pub struct PciExpress {
     pub lanes: u8,
 }
 
-/// The 100G design of a board in Corundum.
+/// The designs of a board in Corundum, one for each [`Rate`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct CorundumDesign {
-    /// Directories relative to the root of its tree, one of which has the design: the place in the newest tree first, then
-    /// those of older trees. There is at least one.
+    /// Directories relative to the root of its tree, one of which has the design for 100 Gb/s: the place in the newest tree first,
+    /// then those of older trees. There is at least one.
     pub directories: &'static [&'static str],
+}
+
+/// A rate of Ethernet that Corundum has designs for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Rate {
+    /// 100 Gb/s.
+    #[default]
+    Gb100,
+    /// 25 Gb/s.
+    Gb25,
+    /// 10 Gb/s.
+    Gb10,
+}
+
+impl Rate {
+    /// All, the fastest first.
+    pub const ALL: [Self; 3] = [Self::Gb100, Self::Gb25, Self::Gb10];
+
+    /// In Gb/s, as on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Gb100 => "100",
+            Self::Gb25 => "25",
+            Self::Gb10 => "10",
+        }
+    }
+
+    /// Bits of a beat of Corundum's interfaces in these designs. Its ports have 64 at 10 and 25 Gb/s; at 25 two beats of a port make
+    /// one of an interface (`AXIS_ETH_SYNC_DATA_WIDTH_DOUBLE` in the boards' config.tcl).
+    pub fn data_width(self) -> usize {
+        match self {
+            Self::Gb100 => 512,
+            Self::Gb25 => 128,
+            Self::Gb10 => 64,
+        }
+    }
+
+    /// The directory of the design, from that of the one for 100 Gb/s. Corundum keeps those for 10 and 25 side by side.
+    pub fn directory(self, of_100: &str) -> String {
+        match self {
+            Self::Gb100 => of_100.to_owned(),
+            Self::Gb25 => of_100.replace("fpga_100g", "fpga_25g"),
+            Self::Gb10 => of_100.replace("fpga_100g", "fpga_25g") + "_10g",
+        }
+    }
 }
 
 /// One pin of a board's package with the signal it is wired to.

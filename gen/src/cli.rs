@@ -1,6 +1,6 @@
 //! The `gen-verilog` command.
 
-use crate::board::corundum::{Options, find_cluster, find_generation};
+use crate::board::corundum::{Options, find_cluster, find_generation, find_rate};
 use crate::board::{self, BoardOutput, BoardReport};
 use crate::render::{File, render};
 use crate::report::{Report, listing_json, listing_text, print};
@@ -34,6 +34,10 @@ pub struct Arguments {
     /// Corundum generation of the design: 2023-12 or fpspin-2023 [default: 2023-12]
     #[arg(long, value_name = "NAME", requires = "board")]
     corundum: Option<String>,
+
+    /// Rate of the Ethernet ports in Gb/s: 100, 25 or 10, each a design of Corundum [default: 100]
+    #[arg(long, value_name = "GBPS", requires = "board")]
+    rate: Option<String>,
 
     /// Clusters of the application block: spinneret, pspin, or stub for a small stand-in [default: spinneret]
     #[arg(long, value_name = "NAME", requires = "board")]
@@ -296,6 +300,7 @@ impl Arguments {
                 .cluster
                 .as_deref()
                 .map_or(Ok(defaults.cluster), find_cluster)?,
+            rate: self.rate.as_deref().map_or(Ok(defaults.rate), find_rate)?,
             cluster_hz: self
                 .cluster_mhz
                 .as_deref()
@@ -318,6 +323,7 @@ impl Arguments {
         let board = [
             ("--board", &self.board),
             ("--corundum", &self.corundum),
+            ("--rate", &self.rate),
             ("--cluster", &self.cluster),
             ("--cluster-mhz", &self.cluster_mhz),
         ];

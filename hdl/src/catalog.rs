@@ -5,6 +5,7 @@
 
 use crate::app;
 use crate::app::stub;
+use crate::axi::upsizer;
 use crate::bar;
 use crate::cdc::entries as cdc;
 use crate::egress::{self, rx_inject, tx_inject};
@@ -46,6 +47,7 @@ pub fn simulated() -> Vec<Simulated> {
         hpu::small::SIMULATED,
         psdpram::SIMULATED,
         cdc::SIMULATED,
+        upsizer::SIMULATED,
         bar::SIMULATED,
         regs::SIMULATED,
         events::SIMULATED,
@@ -117,6 +119,7 @@ const ENTRIES: &[Entry] = &[
     cdc::LINKED_FIFOS,
     cdc::AXI_CROSSING,
     cdc::AXI_LITE_CROSSING,
+    upsizer::ENTRY,
     bar::ENTRY,
     regs::ENTRY,
     events::ENTRY,

@@ -30,7 +30,9 @@ fn models() -> Result<Vec<Model>, String> {
     for (name, entry, values) in catalog::simulated() {
         models.push(design(&name, entry, &values)?);
     }
-    models.push(application()?);
+    for data_width in WIDTHS {
+        models.push(application(data_width)?);
+    }
     let board = ColorlightBump::new().map_err(|error| error.to_string())?;
     models.push(of_block("colorlight_bump", "colorlight_bump", &board)?);
     Ok(models)
@@ -39,18 +41,22 @@ fn models() -> Result<Vec<Model>, String> {
 /// Interfaces of the simulated application block: one that it taps, and one that passes through.
 const INTERFACES: u64 = 2;
 
+/// Widths of a beat in bits: of Corundum at 100, 50, 25 and 10 Gb/s.
+const WIDTHS: [usize; 4] = [512, 256, 128, 64];
+
 /// Corundum's application block with the cluster stub: the shipped text, and a wrapper with separate ports for each
 /// stream.
-fn application() -> Result<Model, String> {
-    let sources = app::sources(AppOptions {
+fn application(data_width: usize) -> Result<Model, String> {
+    let options = AppOptions {
         generation: Generation::Corundum202312,
         cluster: Cluster::Stub,
         clock: ClusterClock::External,
         interfaces: INTERFACES,
+        data_width,
         ..AppOptions::default()
-    });
-    let sources = sources.map_err(|error| error.to_string())?;
-    let split = Split::new(Generation::Corundum202312, INTERFACES).map_err(|error| error.to_string())?;
+    };
+    let sources = app::sources(options).map_err(|error| error.to_string())?;
+    let split = Split::new(options.generation, INTERFACES, data_width).map_err(|error| error.to_string())?;
     let modules = sources
         .files
         .into_iter()
@@ -61,7 +67,10 @@ fn application() -> Result<Model, String> {
         width: port.width,
     };
     Ok(Model {
-        name: app::TOP.to_owned(),
+        name: match data_width == AppOptions::default().data_width {
+            true => app::TOP.to_owned(),
+            false => format!("{}_w{data_width}", app::TOP),
+        },
         top: SPLIT_TOP.to_owned(),
         sources: [waivers()]
             .into_iter()

@@ -35,7 +35,7 @@ pub fn render(
 ) -> anyhow::Result<BoardOutput> {
     match board.family {
         Family::Ice40 | Family::Ecp5 if *options != corundum::Options::default() => bail!(
-            "`--corundum`, `--cluster`, `--cluster-mhz`, `--corundum-dir` and `--pspin-dir` cannot be used here, because this \
+            "`--corundum`, `--rate`, `--cluster`, `--cluster-mhz`, `--corundum-dir` and `--pspin-dir` cannot be used here, because this \
              board has no Corundum and no cluster: leave them out"
         ),
         Family::Ice40 => alchitry_cu::render(board),

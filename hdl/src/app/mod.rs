@@ -48,7 +48,7 @@ pub use statistics::{ID_BITS, INCREMENT_BITS, ReporterShape, StatisticsOut, Stat
 pub(crate) use statistics::{REPORTER_ENTRY, SIMULATED};
 
 use crate::COUNTER_WIDTH;
-use crate::axi::{AxiMaster, AxiShape, AxiTarget, PSPIN};
+use crate::axi::{AxiMaster, AxiShape, AxiTarget, AxiUpsizer, PSPIN};
 use crate::bar::SpinneretBar;
 use crate::cdc::{AsyncFifo, AxiCrossing, LevelSync, LinkReset};
 use crate::egress::rx_inject::PspinRxInject;
@@ -190,6 +190,9 @@ pub struct SpinneretApp {
     reset: LinkReset,
     fetch_sync: LevelSync<{ clusters }>,
     state_sync: LevelSync<{ 2 * clusters + queues }>,
+    /// The packets' beats, if they are narrower than the cluster's.
+    ni_upsizer: Optional<Checked<AxiUpsizer<{ shape.upsizer() }>>, { shape.is_narrow() }>,
+    no_upsizer: Optional<Checked<AxiUpsizer<{ shape.upsizer() }>>, { shape.is_narrow() }>,
     ni_crossing: Checked<AxiCrossing<{ axi }, { burst }>>,
     no_crossing: Checked<AxiCrossing<{ axi }, { burst }>>,
     host_crossing: Checked<AxiCrossing<{ axi }, { word }>>,
@@ -210,8 +213,8 @@ pub struct SpinneretApp {
         m_axis_irq, cluster_rstn, cl_fetch_en, cl_eoc, cl_busy, mpq_full, ni_slave, no_slave, host_slave, host_master,
         her, feedback, nic_cmd_req, nic_cmd_resp_valid, nic_cmd_resp_id, stdout_rd_en, stdout_dout, stdout_data_valid,
         bar, regs, ingress, egress, inject, rx_inject, host, write_ram, read_ram, statistics, lines, events, running_sync, reset,
-        fetch_sync, state_sync, ni_crossing, no_crossing, host_crossing, host_dma_crossing, her_fifo, free_fifo,
-        command_fifo, response_fifo, stdout_fifo, clusters, queues
+        fetch_sync, state_sync, ni_upsizer, no_upsizer, ni_crossing, no_crossing, host_crossing, host_dma_crossing, her_fifo, free_fifo,
+        command_fifo, response_fifo, stdout_fifo, shape, clusters, queues
     },
 )]
 fn update() {
@@ -311,7 +314,13 @@ fn update() {
     rx_inject.s_axis_pspin_rx = *egress.m_axis_nic_rx;
     m_axis_if_rx = rx_inject.m_axis_nic_rx;
     *egress.packet = *ingress.packet;
-    ni_crossing.s = ingress.m_axi_pspin_ni;
+    if shape.is_narrow() {
+        ni_upsizer.rst = held;
+        ni_upsizer.s = ingress.m_axi_pspin_ni;
+        ni_crossing.s = ni_upsizer.m;
+    } else {
+        ni_crossing.s = ingress.m_axi_pspin_ni;
+    }
     ni_slave = ni_crossing.m;
     /// HERs, and packets that are done with.
     her_fifo.s.data = ingress.her.pack();
@@ -342,7 +351,13 @@ fn update() {
     /// From the cluster to the wire.
     *egress.egress_dma_error_clear = *regs.error_clear;
     regs.egress_dma_last_error = egress.egress_dma_last_error;
-    no_crossing.s = egress.m_axi_pspin_no;
+    if shape.is_narrow() {
+        no_upsizer.rst = held;
+        no_upsizer.s = egress.m_axi_pspin_no;
+        no_crossing.s = no_upsizer.m;
+    } else {
+        no_crossing.s = egress.m_axi_pspin_no;
+    }
     no_slave = no_crossing.m;
     inject.s_axis_pspin_tx = egress.m_axis_nic_tx;
     inject.s_axis_nic_tx = s_axis_if_tx;

@@ -1,7 +1,7 @@
 //! Parameters of the application, and those of its parts that follow.
 
 use super::ReporterShape;
-use crate::axi::{AxiExtras, AxiShape, UserWidths};
+use crate::axi::{AxiExtras, AxiShape, UpsizerShape, UserWidths};
 use crate::bar::{self, BarShape};
 use crate::egress::{self, EgressShape, tx_inject};
 use crate::entry::{Checked, Config, ParameterError, Parameters as _, Values};
@@ -15,6 +15,10 @@ use spinneret_verilog::prelude::*;
 
 /// Width of all user signals of the cluster's AXI ports in bits.
 const USER_BITS: usize = 4;
+/// Width of a beat at the cluster's AXI ports in bits.
+const CLUSTER_DATA_BITS: usize = 512;
+/// Frames of the cluster that are being read or wait for the wire, in bytes.
+const BUFFER_BYTES: u64 = 32 << 10;
 /// Width of an AXI id at the cluster in bits.
 const CLUSTER_ID_BITS: u64 = 6;
 
@@ -30,6 +34,9 @@ const RAM_ADDRESS: (&str, u64) = ("ram_addr_width", 14);
 #[derive(Parameters, Clone, Copy, Debug, PartialEq, Eq)]
 #[parameters(block = "spinneret_app", check)]
 pub struct AppParameters {
+    /// Width of a beat of frames in bits, which is that of Corundum's interfaces: 512 at 100 Gb/s, 128 at 25, 64 at 10.
+    #[parameter(512, range = 64..=512, power_of_two)]
+    pub data_width: usize,
     /// Clusters of PsPIN.
     #[parameter(2, range = 1..=8, verilog = "N_CLUSTERS")]
     pub clusters: usize,
@@ -107,12 +114,21 @@ impl AppShape {
         const AXI_ID: (&str, u64) = ("axi_id_width", CLUSTER_ID_BITS);
         const ID: (&str, u64) = ("id_width", CLUSTER_ID_BITS);
         let own = AppParameters::new(values)?;
+        let data = ("data_width", own.data_width as u64);
         let sum = ("payload_sum", u64::from(own.payload_sum && !own.stub));
-        let ingress = [AXI_ID, ("id_width", 8), ("dest_width", 16), sum];
+        let ingress = [
+            AXI_ID,
+            data,
+            ("id_width", 8),
+            ("dest_width", 16),
+            sum,
+        ];
         let ingress = DatapathShape::new(&datapath::ENTRY.with(Config::Board, &ingress))?;
         let (received, slots) = (ingress.matcher.axis(), ingress.slots);
         let egress = [
             AXI_ID,
+            data,
+            ("buffer_beats", BUFFER_BYTES * 8 / own.data_width as u64),
             TX_ID,
             TX_DEST,
             ("rx_id_width", received.id as u64),
@@ -129,7 +145,7 @@ impl AppShape {
             own,
             ingress,
             egress: EgressShape::new(&egress::ENTRY.with(Config::Board, &egress))?,
-            inject: tx_inject::TxInjectShape::new(&tx_inject::ENTRY.with(Config::Board, &[TX_ID, TX_DEST]))?,
+            inject: tx_inject::TxInjectShape::new(&tx_inject::ENTRY.with(Config::Board, &[data, TX_ID, TX_DEST]))?,
             host: HostDmaShape::of(
                 hostdma::ENTRY.name,
                 &hostdma::ENTRY.with(Config::Board, &[ID, RAM_ADDRESS]),
@@ -193,7 +209,20 @@ impl AppShape {
 
     /// The cluster's slave ports.
     pub fn cluster_axi(self) -> AxiShape {
-        self.egress.axi()
+        AxiShape {
+            data: CLUSTER_DATA_BITS,
+            ..self.egress.axi()
+        }
+    }
+
+    /// Beats of frames are narrower than the cluster's.
+    pub fn is_narrow(self) -> bool {
+        self.own.data_width < CLUSTER_DATA_BITS
+    }
+
+    /// From the ports of the data paths to the cluster's.
+    pub fn upsizer(self) -> UpsizerShape {
+        UpsizerShape::between(self.egress.axi(), self.cluster_axi())
     }
 
     /// The same at the cluster, which has all signals.

@@ -50,6 +50,8 @@ pub struct AppOptions {
     pub cluster_clock_khz: u64,
     /// Interfaces unless Corundum sets the parameter.
     pub interfaces: u64,
+    /// Width of a beat of Corundum's interfaces in bits.
+    pub data_width: usize,
 }
 
 impl Default for AppOptions {
@@ -61,6 +63,7 @@ impl Default for AppOptions {
             clock: ClusterClock::Board,
             cluster_clock_khz: 40_000,
             interfaces: 1,
+            data_width: 512,
         }
     }
 }
@@ -181,6 +184,7 @@ fn values(options: AppOptions) -> Values {
     let mut values = ENTRY.values(Config::Board);
     values.insert("cluster_clock_khz".to_owned(), options.cluster_clock_khz);
     values.insert("clusters".to_owned(), options.clusters as u64);
+    values.insert("data_width".to_owned(), options.data_width as u64);
     values.insert("stub".to_owned(), u64::from(options.cluster == Cluster::Stub));
     let has_sum = options.cluster == Cluster::Spinneret;
     values.insert("payload_sum".to_owned(), u64::from(has_sum));

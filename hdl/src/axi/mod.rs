@@ -3,6 +3,7 @@
 mod burst_check;
 mod channels;
 mod ports;
+pub(crate) mod upsizer;
 
 pub use burst_check::BurstCheck;
 pub(crate) use burst_check::within_beat;
@@ -10,6 +11,7 @@ pub use channels::{
     AxiAddressIn, AxiAddressInHandles, AxiAddressOut, AxiAddressOutHandles, AxiDataIn, AxiDataOut, AxiReadIn,
     AxiReadOut, AxiResponseIn, AxiResponseOut,
 };
+pub use upsizer::{AxiUpsizer, UpsizerShape};
 pub use ports::{
     AMBA_CHANNEL, AxiMaster, AxiMasterHandles, AxiReadMaster, AxiReadTarget, AxiTarget, AxiWriteMaster,
     AxiWriteTarget, PSPIN, PSPIN_WRAP,

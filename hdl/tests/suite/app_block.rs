@@ -1,6 +1,8 @@
 //! The application block has the ports and parameters of Corundum's, in both generations, and wires all of the cluster's.
 
-use spinneret_hdl::app::corundum::{ClusterClock, Generation, Shell, evaluate, is_flexible, ports, values};
+use spinneret_hdl::app::corundum::{
+    ClusterClock, DATA_WIDTH, Generation, INTERFACES, Shell, evaluate, is_flexible, ports, values,
+};
 use spinneret_hdl::app::{AppOptions, AppSources, Cluster, design, sources};
 use spinneret_verilog::PortDirection;
 use std::collections::{BTreeMap, BTreeSet};
@@ -83,9 +85,14 @@ fn the_text_declares_every_parameter_and_port_of_corundum_in_order() {
 
 #[test]
 fn widths_of_the_application_are_those_of_corundum() {
-    let app = design().unwrap_or_else(|error| panic!("{error}"));
-    for generation in Generation::ALL {
-        let values = values(generation, 1).unwrap_or_else(|error| panic!("{error}"));
+    for (generation, data_width) in Generation::ALL.into_iter().zip([512, 128]) {
+        let options = AppOptions {
+            data_width,
+            ..AppOptions::default()
+        };
+        let app = sources_of(options).app;
+        let given = [(INTERFACES, 1), (DATA_WIDTH, data_width as u64)];
+        let values = values(generation, &given).unwrap_or_else(|error| panic!("{error}"));
         for port in ports(generation) {
             let Some(inner) = app.ports.iter().find(|inner| inner.name == port.name) else {
                 continue;

@@ -39,12 +39,14 @@ struct Shipped {
 
 impl Shipped {
     /// Tests run at the same time, so each has a folder of its own.
-    fn new(test: &str, generation: Generation) -> Self {
-        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("app_block_{test}_{generation}"));
+    fn new(test: &str, generation: Generation, data_width: usize) -> Self {
+        let name = format!("app_block_{test}_{generation}_{data_width}");
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
         fs::create_dir_all(folder.join("lint")).unwrap_or_else(|error| panic!("{error}"));
         let options = AppOptions {
             generation,
             cluster: Cluster::Stub,
+            data_width,
             ..AppOptions::default()
         };
         let sources = sources(options).unwrap_or_else(|error| panic!("{error}"));
@@ -85,12 +87,18 @@ impl Shipped {
 #[test]
 fn it_elaborates_with_what_cards_set() {
     for (number, generation) in Generation::ALL.into_iter().enumerate() {
-        let shipped = Shipped::new("cards", generation);
-        // Time stamps have 96 bits, or 48 in later revisions; cards have one or two interfaces, and up to four memories.
-        let cards = [(1, 96, 1), (2, 96, 4), (2, 48, 4), (1, 48, 2)];
+        // Time stamps have 96 bits, or 48 in later revisions; cards have one or two interfaces, and up to four memories. Beats of a
+        // port have 64 bits at 10 and 25 Gb/s, and two of them make one of an interface at 25.
+        let cards = [
+            (1, 96, 1, [512, 512]),
+            (2, 96, 4, [64, 128]),
+            (2, 48, 4, [512, 512]),
+            (1, 48, 2, [64, 64]),
+        ];
         // The generations share what is inside: before a merge each takes every second card, by night all.
         let step = spinneret_skip::stride(2);
-        for (interfaces, time_stamp, memories) in cards.into_iter().skip(number % step).step_by(step) {
+        for (interfaces, time_stamp, memories, [port, interface]) in cards.into_iter().skip(number % step).step_by(step) {
+            let shipped = Shipped::new("cards", generation, interface);
             let mut parameters = CARDS.to_vec();
             parameters.extend([
                 ("IF_COUNT", interfaces),
@@ -100,6 +108,9 @@ fn it_elaborates_with_what_cards_set() {
                 ("AXIS_SYNC_RX_USER_WIDTH", time_stamp + 1),
                 ("AXIS_IF_RX_USER_WIDTH", time_stamp + 1),
                 ("DDR_CH", memories),
+                ("AXIS_DATA_WIDTH", port),
+                ("AXIS_SYNC_DATA_WIDTH", interface as u64),
+                ("AXIS_IF_DATA_WIDTH", interface as u64),
             ]);
             let said = shipped.lint(&parameters);
             assert_eq!(said, Ok(()), "{generation}, {parameters:?}");
@@ -137,7 +148,7 @@ const REFUSED: &[(&str, u64, &str)] = &[
 #[test]
 fn it_refuses_other_values_and_says_which() {
     for generation in Generation::ALL {
-        let shipped = Shipped::new("refused", generation);
+        let shipped = Shipped::new("refused", generation, 512);
         let text = fs::read_to_string(shipped.folder.join(format!("{TOP}.sv")));
         let text = text.unwrap_or_else(|error| panic!("{error}"));
         // Each condition has a case here.

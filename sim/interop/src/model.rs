@@ -69,7 +69,7 @@ fn with(mut sources: Vec<(String, String)>) -> Result<Model> {
         ours.into_iter()
             .map(|file| (format!("{}.sv", file.module), file.text)),
     );
-    let split = Split::new(options.generation, options.interfaces)?;
+    let split = Split::new(options.generation, options.interfaces, options.data_width)?;
     sources.push((format!("{}.sv", top::TOP), top::text(&split)));
     let ports = top::ports(&split);
     sources.push((format!("{SPLIT_TOP}.sv"), split.text));

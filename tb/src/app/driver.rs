@@ -19,7 +19,7 @@ const LOOKS: usize = 10_000;
 /// The word of standard output that says that there is none.
 pub const NO_WORD: u32 = u32::MAX;
 
-impl AppBench {
+impl<M: Model> AppBench<M> {
     /// Writes bytes of a word at an offset into the BAR.
     ///
     /// # Panics

@@ -3,7 +3,6 @@
 use super::AppBench;
 use super::driver::{Actions, Clocks, Context, READ_BYTES, Stimulus};
 use super::packets::{CONTEXTS, from_host, from_wire, matched, unmatched};
-use spinneret_models::MqnicAppBlock;
 use spinneret_regmap::ingress;
 use spinneret_sim::prelude::*;
 
@@ -104,14 +103,14 @@ impl Flow {
         Self::Frames(1),
     ];
 
-    fn streams(self, bench: &AppBench) -> (&StreamSource, &StreamSink) {
+    fn streams<M: Model>(self, bench: &AppBench<M>) -> (&StreamSource, &StreamSink) {
         match self {
             Self::Packets(n) => (&bench.rx[n], &bench.to_host[n]),
             Self::Frames(n) => (&bench.tx[n], &bench.wire[n]),
         }
     }
 
-    fn send(self, bench: &mut AppBench, size: usize) {
+    fn send<M: Model>(self, bench: &mut AppBench<M>, size: usize) {
         let mut rng = bench.sim.rng("measured frames");
         let bytes = unmatched(&mut rng, size);
         match self {
@@ -126,7 +125,7 @@ impl Flow {
 ///
 /// # Panics
 /// If it does not come out.
-pub fn measure_latency(bench: &mut AppBench, crossing: Crossing, size: usize) -> u64 {
+pub fn measure_latency<M: Model>(bench: &mut AppBench<M>, crossing: Crossing, size: usize) -> u64 {
     let Some(flow) = crossing.flow() else {
         return completion_latency(bench, crossing.interface());
     };
@@ -138,7 +137,7 @@ pub fn measure_latency(bench: &mut AppBench, crossing: Crossing, size: usize) ->
 }
 
 /// Clocks that a completion takes.
-fn completion_latency(bench: &mut AppBench, n: usize) -> u64 {
+fn completion_latency<M: Model>(bench: &mut AppBench<M>, n: usize) -> u64 {
     bench.run(100);
     let completion = [1, 2, 0x8003];
     bench.model.completion(n, completion);
@@ -158,7 +157,7 @@ fn completion_latency(bench: &mut AppBench, n: usize) -> u64 {
 ///
 /// # Panics
 /// If a frame does not come out.
-pub fn measure_rate(bench: &mut AppBench, flow: Flow, size: usize) -> f64 {
+pub fn measure_rate<M: Model>(bench: &mut AppBench<M>, flow: Flow, size: usize) -> f64 {
     for _ in 0..WARM_UP + FRAMES {
         flow.send(bench, size);
     }
@@ -236,7 +235,7 @@ impl Work {
 }
 
 /// A block for [`measure_work`], without pauses around it.
-pub fn prepare_work(sim: Simulation<MqnicAppBlock>, clocks: Clocks) -> AppBench {
+pub fn prepare_work<M: Model>(sim: Simulation<M>, clocks: Clocks) -> AppBench<M> {
     let mut bench = AppBench::new(sim, clocks, &Stimulus::default());
     bench.bring_up(contexts(Work::Take));
     // Packets come faster than they are taken, so some are dropped.
@@ -252,7 +251,7 @@ pub fn prepare_work(sim: Simulation<MqnicAppBlock>, clocks: Clocks) -> AppBench 
 ///
 /// # Panics
 /// If HERs do not come, or anything that comes out is wrong.
-pub fn measure_work(bench: &mut AppBench, work: Work, size: usize, dma_clocks: u64) -> f64 {
+pub fn measure_work<M: Model>(bench: &mut AppBench<M>, work: Work, size: usize, dma_clocks: u64) -> f64 {
     bench.writes.set_latency(Latency::exactly(dma_clocks));
     bench.reads.set_latency(Latency::exactly(dma_clocks));
     let contexts = contexts(work);
@@ -288,7 +287,7 @@ pub fn measure_work(bench: &mut AppBench, work: Work, size: usize, dma_clocks: u
 }
 
 /// HERs that were taken, and the clock; each look takes the same time, so the clocks between two are exact.
-fn hers(bench: &mut AppBench) -> (u64, u64) {
+fn hers<M: Model>(bench: &mut AppBench<M>) -> (u64, u64) {
     let hers = bench.get(ingress::offset("hers")).into();
     (hers, bench.now())
 }

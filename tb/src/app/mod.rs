@@ -55,9 +55,9 @@ const OPENING_CLOCKS: u64 = 1100;
 
 /// The application block with models of Corundum around it; all outputs are checked.
 #[derive(Debug)]
-pub struct AppBench {
+pub struct AppBench<M: Model = MqnicAppBlock> {
     /// The simulation; [`cycle`](Self::cycle) of the bench runs it.
-    pub sim: Simulation<MqnicAppBlock>,
+    pub sim: Simulation<M>,
     /// Its clocks.
     pub clocks: Clocks,
     /// The host at the BAR.
@@ -94,18 +94,18 @@ pub struct AppBench {
     rng: ChaCha8Rng,
 }
 
-impl AppBench {
+impl<M: Model> AppBench<M> {
     /// Puts the models around a block, resets it and waits until all slots are there.
     ///
     /// # Panics
     /// If the design lacks the ports of the block.
-    pub fn new(sim: Simulation<MqnicAppBlock>, clocks: Clocks, stimulus: &Stimulus) -> Self {
+    pub fn new(sim: Simulation<M>, clocks: Clocks, stimulus: &Stimulus) -> Self {
         let mut bench = Self::closed(sim, clocks, stimulus);
         bench.reset();
         bench
     }
 
-    fn closed(mut sim: Simulation<MqnicAppBlock>, clocks: Clocks, stimulus: &Stimulus) -> Self {
+    fn closed(mut sim: Simulation<M>, clocks: Clocks, stimulus: &Stimulus) -> Self {
         sim.set_cycle_limit(u64::MAX);
         sim.in_domain(CORE);
         let config = MasterConfig {

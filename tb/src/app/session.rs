@@ -4,7 +4,6 @@ use super::AppBench;
 use super::driver::{Actions, Clocks, Context, READ_OFFSET, Stimulus};
 use super::packets::{CONTEXTS, from_host, from_wire, marked_bad, matched, random_size, unmatched};
 use crate::bench::Finish;
-use spinneret_models::MqnicAppBlock;
 use spinneret_regmap::{
     Access, Word, bar, bar_access, cl, egress, guard, her, host_read, host_write, ingress, me, registers,
     stats, words,
@@ -59,7 +58,7 @@ impl Session {
     ///
     /// # Panics
     /// At the first answer that is not the model's.
-    pub fn run(&mut self, bench: &mut AppBench, accesses: usize) {
+    pub fn run<M: Model>(&mut self, bench: &mut AppBench<M>, accesses: usize) {
         for _ in 0..accesses {
             for _ in 0..self.rng.random_range(0..3) {
                 self.send(bench);
@@ -80,7 +79,7 @@ impl Session {
     ///
     /// # Panics
     /// At the first that is not as the model says.
-    pub fn compare(&mut self, bench: &mut AppBench) {
+    pub fn compare<M: Model>(&mut self, bench: &mut AppBench<M>) {
         bench.settle();
         let counts = bench.model.counts;
         let good = (counts.matched - counts.bad) as u32;
@@ -132,7 +131,7 @@ impl Session {
     }
 
     /// Sends a packet or a frame, if there is room.
-    fn send(&mut self, bench: &mut AppBench) {
+    fn send<M: Model>(&mut self, bench: &mut AppBench<M>) {
         let rng = &mut self.rng;
         let size = random_size(rng);
         match rng.random_range(0..4) {
@@ -172,7 +171,7 @@ impl Session {
     }
 
     /// Reads or writes a word of the registers, aligned or not.
-    fn register(&mut self, bench: &mut AppBench) {
+    fn register<M: Model>(&mut self, bench: &mut AppBench<M>) {
         let count = words().count();
         let chosen = words().nth(self.rng.random_range(0..count));
         let word: Word = chosen.unwrap_or_else(|| panic!("there are {count} words"));
@@ -189,7 +188,7 @@ impl Session {
     }
 
     /// Reads or writes where there is no register.
-    fn no_register(&mut self, bench: &mut AppBench) {
+    fn no_register<M: Model>(&mut self, bench: &mut AppBench<M>) {
         let offset = loop {
             let offset = self.rng.random_range(0..bar::CONTROL_REGISTERS.size_bytes);
             if spinneret_regmap::find(offset & !3).is_none() {
@@ -200,21 +199,21 @@ impl Session {
     }
 
     /// Reads or writes outside of all windows.
-    fn outside(&mut self, bench: &mut AppBench) {
+    fn outside<M: Model>(&mut self, bench: &mut AppBench<M>) {
         let offset = self.rng.random_range(bar::UNMAPPED.start..=bar::UNMAPPED.last());
         self.outside += 1;
         assert_eq!(self.either(bench, offset), Response::DecodeError, "{offset:#x}");
     }
 
     /// Reads or writes where the cluster has no memory.
-    fn no_memory(&mut self, bench: &mut AppBench) {
+    fn no_memory<M: Model>(&mut self, bench: &mut AppBench<M>) {
         let which = self.rng.random_range(0..NO_MEMORY.len());
         let offset = self.rng.random_range(NO_MEMORY[which].clone());
         self.errors += 1;
         assert_eq!(self.either(bench, offset), Response::DecodeError, "{offset:#x}");
     }
 
-    fn either(&mut self, bench: &mut AppBench, offset: u32) -> Response {
+    fn either<M: Model>(&mut self, bench: &mut AppBench<M>, offset: u32) -> Response {
         if self.rng.random() {
             bench.bar_read(offset).1
         } else {
@@ -223,7 +222,7 @@ impl Session {
     }
 
     /// Writes a word of the cluster's memory, or reads one that was written.
-    fn memory(&mut self, bench: &mut AppBench) {
+    fn memory<M: Model>(&mut self, bench: &mut AppBench<M>) {
         let known = self.memory.len();
         if known > 0 && self.rng.random() {
             let which = self.memory.iter().nth(self.rng.random_range(0..known));
@@ -250,7 +249,7 @@ impl Session {
     }
 }
 
-impl AppBench {
+impl<M: Model> AppBench<M> {
     /// Returns whether packets depend on the value of this register.
     fn kept(&self, word: Word) -> bool {
         let offset = word.offset();
@@ -313,7 +312,7 @@ impl fmt::Display for Totals {
 ///
 /// # Panics
 /// At the first error.
-pub fn run_round(sim: Simulation<MqnicAppBlock>, clocks: Clocks, count: u64) -> Totals {
+pub fn run_round<M: Model>(sim: Simulation<M>, clocks: Clocks, count: u64) -> Totals {
     // Rounds of one seed differ, as their clocks do.
     let mut rng = sim.rng(&format!("everything with {clocks:?}"));
     let stimulus = Stimulus::random(&mut rng);
@@ -355,7 +354,7 @@ fn random_contexts(rng: &mut ChaCha8Rng) -> [Option<Context>; CONTEXTS] {
 }
 
 /// Sends a packet or a frame as soon as few wait, now and then after a pause.
-fn send(bench: &mut AppBench, rng: &mut ChaCha8Rng) {
+fn send<M: Model>(bench: &mut AppBench<M>, rng: &mut ChaCha8Rng) {
     bench.run_until(1_000_000, "frames that wait in Corundum", |bench| {
         let waiting = bench.rx.iter().chain(&bench.tx).map(|source| source.waiting());
         waiting.sum::<usize>() < WAITING
@@ -386,7 +385,7 @@ fn send(bench: &mut AppBench, rng: &mut ChaCha8Rng) {
 }
 
 /// The cluster is reset while packets come, and works again.
-fn reset_cluster(bench: &mut AppBench, rng: &mut ChaCha8Rng) {
+fn reset_cluster<M: Model>(bench: &mut AppBench<M>, rng: &mut ChaCha8Rng) {
     bench.hold_cluster();
     for _ in 0..rng.random_range(0..20) {
         send(bench, rng);

@@ -3,6 +3,7 @@
 
 mod admission_gate;
 mod axi_master;
+mod axi_upsizer;
 mod cluster_driver;
 mod cluster_l1;
 mod colorlight;

@@ -5,7 +5,7 @@ use super::pspin;
 use super::tree::{self, missing_files};
 use crate::report;
 use anyhow::{anyhow, bail};
-use spinneret_bsp::Board;
+use spinneret_bsp::{Board, Rate};
 use spinneret_hdl::app::TOP;
 use spinneret_hdl::app::corundum::{Generation, parameters, ports};
 use std::collections::BTreeSet;
@@ -71,11 +71,11 @@ pub fn corundum_root(path: &Path) -> anyhow::Result<PathBuf> {
 
 impl Checkout {
     /// Checks a directory.
-    pub(super) fn open(path: &Path, asked: Generation, board: &Board) -> anyhow::Result<Self> {
+    pub(super) fn open(path: &Path, asked: Generation, board: &Board, rate: Rate) -> anyhow::Result<Self> {
         let root = corundum_root(path)?;
         let shown = path.display().to_string();
         check_template(&root, &shown, asked)?;
-        let board = find_board(&root, &shown, board)?;
+        let board = find_board(&root, &shown, board, rate)?;
         check_hooks(&root, &board)?;
         check_files(&root, &board)?;
         Ok(Self { root, board })
@@ -83,16 +83,16 @@ impl Checkout {
 }
 
 /// The board's directory, which is in one of several places.
-fn find_board(root: &Path, shown: &str, board: &Board) -> anyhow::Result<String> {
-    if let Some(directory) = place(root, board) {
+fn find_board(root: &Path, shown: &str, board: &Board, rate: Rate) -> anyhow::Result<String> {
+    if let Some(directory) = place(root, board, rate) {
         return Ok(directory.trim_start_matches("fpga/").to_owned());
     }
     let there: Vec<_> = spinneret_bsp::boards()
         .iter()
-        .filter(|board| place(root, board).is_some())
+        .filter(|board| place(root, board, rate).is_some())
         .map(|board| format!("`{}`", board.name))
         .collect();
-    let looked_for: Vec<_> = places(board).map(makefile_in).collect();
+    let looked_for: Vec<_> = places(board, rate).map(|place| makefile_in(&place)).collect();
     let others = match there.as_slice() {
         [] => String::new(),
         there => format!(
@@ -101,20 +101,22 @@ fn find_board(root: &Path, shown: &str, board: &Board) -> anyhow::Result<String>
         ),
     };
     bail!(
-        "{shown} has no design for board `{}`: there is no {}; check out another revision of Corundum{others}",
+        "{shown} has no design for board `{}` and {} Gb/s: there is no {}; check out another revision of Corundum{others}",
         board.name,
+        rate.name(),
         looked_for.join(" and no ")
     )
 }
 
 /// The first place of a board's design that is there.
-fn place(root: &Path, board: &Board) -> Option<&'static str> {
-    places(board).find(|directory| root.join(makefile_in(directory)).is_file())
+fn place(root: &Path, board: &Board, rate: Rate) -> Option<String> {
+    places(board, rate).find(|directory| root.join(makefile_in(directory)).is_file())
 }
 
-fn places(board: &Board) -> impl Iterator<Item = &'static str> {
+fn places(board: &Board, rate: Rate) -> impl Iterator<Item = String> {
     let design = board.corundum.map(|design| design.directories);
-    design.unwrap_or_default().iter().copied()
+    let directories = design.unwrap_or_default().iter();
+    directories.map(move |directory| rate.directory(directory))
 }
 
 fn makefile_in(directory: &str) -> String {

@@ -18,7 +18,7 @@ use crate::render::{FILE_LIST, File, HASH_HEADER, HEADER, LICENCE};
 use anyhow::bail;
 use checkout::Checkout;
 use overlay::Overlay;
-use spinneret_bsp::Board;
+use spinneret_bsp::{Board, Rate};
 use spinneret_bsp::ultrascale::{CLUSTER_CLOCK, ClusterClock, CoreClock, MmcmSettings};
 use spinneret_hdl::app::corundum::Generation;
 use spinneret_hdl::app::{self, APP_INSTANCE, AppOptions, AppSources, Cluster, TOP};
@@ -58,6 +58,14 @@ pub fn find_cluster(name: &str) -> anyhow::Result<Cluster> {
     find("cluster", Cluster::ALL, Cluster::name, name)
 }
 
+/// The rate of that name.
+///
+/// # Errors
+/// There is none; the nearest name is suggested.
+pub fn find_rate(name: &str) -> anyhow::Result<Rate> {
+    find("Ethernet rate", Rate::ALL, Rate::name, name)
+}
+
 fn find<T: Copy, const N: usize>(
     kind: &'static str,
     all: [T; N],
@@ -76,6 +84,8 @@ pub struct Options {
     pub generation: Generation,
     /// Cluster of the application block.
     pub cluster: Cluster,
+    /// Rate of the Ethernet ports.
+    pub rate: Rate,
     /// Frequency of the cluster, in Hz; that of the NIC for spinneret's own and 40 MHz for PsPIN unless it is given.
     pub cluster_hz: Option<u64>,
     /// The user's Corundum checkout, if the overlay is to be written.
@@ -89,6 +99,7 @@ impl Default for Options {
         Self {
             generation: Generation::ALL[0],
             cluster: Cluster::ALL[0],
+            rate: Rate::default(),
             cluster_hz: None,
             corundum: None,
             pspin: None,
@@ -113,7 +124,7 @@ pub fn render(
         Some(path) => {
             // A relative path refers to the current directory, which make will see as well.
             tree::check_path(&std::path::absolute(directory).unwrap_or_else(|_| directory.to_owned()))?;
-            Some(Checkout::open(path, options.generation, board)?)
+            Some(Checkout::open(path, options.generation, board, options.rate)?)
         }
         None => None,
     };
@@ -132,6 +143,7 @@ pub fn render(
         generation: options.generation,
         cluster: options.cluster,
         cluster_hz: clock.hz(board),
+        data_width: options.rate.data_width(),
         board,
     };
     let parts = Parts::new(build(&request)?, clock)?;
@@ -300,7 +312,12 @@ fn notes(options: &Options, board: &Board, clock: ClusterTiming, regions: Option
         ClusterTiming::Own(settings) => settings.describe(),
     };
     let mut notes = vec![
-        format!("ports of Corundum's generation {}", options.generation.name()),
+        format!(
+            "Ethernet of {} Gb/s: beats of {} bits, ports of Corundum's generation {}",
+            options.rate.name(),
+            options.rate.data_width(),
+            options.generation.name()
+        ),
         format!("cluster {}, its clock: {clock}", options.cluster),
     ];
     if regions.is_none() {
@@ -331,6 +348,8 @@ pub struct AppRequest {
     pub cluster: Cluster,
     /// Frequency of the cluster's clock, in Hz.
     pub cluster_hz: u64,
+    /// Width of a beat of Corundum's interfaces, in bits.
+    pub data_width: usize,
     /// The board, which may decide on parameters.
     pub board: &'static Board,
 }
@@ -384,6 +403,7 @@ pub fn build_app(request: &AppRequest) -> anyhow::Result<App> {
         generation: request.generation,
         cluster: request.cluster,
         cluster_clock_khz: (request.cluster_hz + 500) / 1000,
+        data_width: request.data_width,
         ..AppOptions::default()
     })?;
     let header = "# Paths begin in the instance of mqnic_app_block, to which SCOPED_TO_CELLS has to limit this file.\n";

@@ -9,7 +9,7 @@ mod shell;
 mod split;
 
 pub use expression::{ExpressionError, evaluate};
-pub use shell::{CLUSTER, ClusterClock, Shell, is_flexible};
+pub use shell::{CLUSTER, ClusterClock, DATA_WIDTH, INTERFACES, Shell, is_flexible};
 pub use split::{SPLIT_TOP, Split, SplitPort};
 
 use spinneret_verilog::PortDirection;
@@ -116,16 +116,19 @@ pub fn ports(generation: Generation) -> Vec<AppPort> {
     generation.rows().filter_map(port).collect()
 }
 
-/// The values of all parameters, by their defaults except for the number of interfaces.
+/// The values of all parameters: those that are given, and the defaults of the others.
 ///
 /// # Errors
 /// If a default has no value, which is a mistake in the table.
-pub fn values(generation: Generation, interfaces: u64) -> Result<BTreeMap<String, u64>, ExpressionError> {
+pub fn values(
+    generation: Generation,
+    given: &[(&str, u64)],
+) -> Result<BTreeMap<String, u64>, ExpressionError> {
     let mut values = BTreeMap::new();
     for parameter in parameters(generation) {
-        let value = match parameter.name.as_str() {
-            "IF_COUNT" => interfaces,
-            _ => evaluate(&parameter.default, &values)?,
+        let value = match given.iter().find(|(name, _)| *name == parameter.name) {
+            Some((_, value)) => *value,
+            None => evaluate(&parameter.default, &values)?,
         };
         values.insert(parameter.name, value);
     }

@@ -32,10 +32,14 @@ pub struct Shell<'a> {
     pub app: &'a Design,
 }
 
+/// Number of interfaces.
+pub const INTERFACES: &str = "IF_COUNT";
+/// Width of a beat of the interfaces, which has to be that of the application.
+pub const DATA_WIDTH: &str = "AXIS_IF_DATA_WIDTH";
+
 /// A parameter, and the values that it may not have: others than this one, less or more.
 const CONDITIONS: &[(&str, &str, u32)] = &[
     ("PORTS_PER_IF", "!=", 1),
-    ("AXIS_IF_DATA_WIDTH", "!=", 512),
     ("AXIS_IF_TX_USER_WIDTH", "!=", 17),
     ("AXIS_IF_TX_ID_WIDTH", ">", 16),
     ("AXIS_IF_TX_DEST_WIDTH", ">", 8),
@@ -123,7 +127,7 @@ endmodule
 ",
             parameters = self.parameters().join(",\n    "),
             ports = self.ports().join(",\n    "),
-            conditions = conditions().join("\n    "),
+            conditions = conditions(self.data_width()).join("\n    "),
             clock = match self.clock {
                 ClusterClock::Board => CLOCK,
                 ClusterClock::External => "",
@@ -189,9 +193,16 @@ endmodule
         sides
     }
 
+    /// Width of a beat of the application's frames in bits.
+    fn data_width(&self) -> usize {
+        let frames = self.app.ports.iter().find(|port| port.name == "s_axis_if_rx_tdata");
+        frames.map_or(0, |port| port.width)
+    }
+
     fn parameters(&self) -> Vec<String> {
         let parameter = |AppParameter { name, default }| match name.as_str() {
-            "IF_COUNT" => format!("parameter IF_COUNT = {}", self.interfaces),
+            INTERFACES => format!("parameter {INTERFACES} = {}", self.interfaces),
+            DATA_WIDTH => format!("parameter {DATA_WIDTH} = {}", self.data_width()),
             _ => format!("parameter {name} = {default}"),
         };
         parameters(self.generation).into_iter().map(parameter).collect()
@@ -299,7 +310,8 @@ fn passed(port: &AppPort) -> Option<(String, &'static str)> {
 }
 
 /// A missing module, whose name is the error message.
-fn conditions() -> Vec<String> {
+fn conditions(data_width: usize) -> Vec<String> {
+    let data = (DATA_WIDTH, "!=", data_width as u32);
     let condition = |(number, (name, relation, value)): (usize, &(&str, &str, u32))| {
         let limit = match *relation {
             "<" => "_at_least",
@@ -311,7 +323,8 @@ fn conditions() -> Vec<String> {
              {name}_has_to_be_{value}{limit} error ();\n    end"
         )
     };
-    CONDITIONS.iter().enumerate().map(condition).collect()
+    let all = [&CONDITIONS[..1], &[data], &CONDITIONS[1..]].concat();
+    all.iter().enumerate().map(condition).collect()
 }
 
 /// Wires to the cluster, and for outputs whose width may differ.

@@ -1,6 +1,6 @@
 //! The module as a testbench wants it: one port for each stream, and none that nothing uses.
 
-use super::{AppPort, ExpressionError, Generation, declaration, evaluate, ports, range, values};
+use super::{AppPort, DATA_WIDTH, ExpressionError, Generation, INTERFACES, declaration, evaluate, ports, range, values};
 use spinneret_verilog::PortDirection;
 use std::fmt::Write as _;
 
@@ -53,12 +53,13 @@ const CLUSTER: &[&str] = &["cluster_clk", "cluster_running"];
 const NUMBER_BITS: usize = 64;
 
 impl Split {
-    /// The module for that many interfaces.
+    /// The module for that many interfaces with beats of that many bits.
     ///
     /// # Errors
     /// If a width has no value, which is a mistake in the table of ports.
-    pub fn new(generation: Generation, interfaces: u64) -> Result<Self, ExpressionError> {
-        let values = values(generation, interfaces)?;
+    pub fn new(generation: Generation, interfaces: u64, data_width: usize) -> Result<Self, ExpressionError> {
+        let given = [(INTERFACES, interfaces), (DATA_WIDTH, data_width as u64)];
+        let values = values(generation, &given)?;
         let mut all = Vec::new();
         let mut connections = Vec::new();
         for port in ports(generation) {
@@ -143,7 +144,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     fn split(generation: Generation, interfaces: u64) -> Split {
-        Split::new(generation, interfaces).unwrap_or_else(|error| panic!("{error}"))
+        Split::new(generation, interfaces, 512).unwrap_or_else(|error| panic!("{error}"))
     }
 
     #[test]
