@@ -35,6 +35,8 @@ pub struct SenderConfig {
     pub max_timeout: Duration,
     /// Time without any progress after which the sender gives up.
     pub give_up: Duration,
+    /// Whether unacknowledged segments are sent again. If not, the message fails `give_up` after its last progress.
+    pub retransmit: bool,
 }
 
 impl Default for SenderConfig {
@@ -48,6 +50,7 @@ impl Default for SenderConfig {
             min_timeout: Duration::from_millis(5),
             max_timeout: Duration::from_secs(1),
             give_up: Duration::from_secs(5),
+            retransmit: true,
         }
     }
 }
@@ -154,6 +157,8 @@ pub enum Silence {
     NotDelivered,
     /// They stopped in the middle.
     Stopped,
+    /// Some are missing, and segments are sent only once.
+    Lost,
 }
 
 impl fmt::Display for Silence {
@@ -169,6 +174,9 @@ impl fmt::Display for Silence {
             Self::Stopped => {
                 "the receiver or the network stopped in the middle; check that the receiver still runs and has memory \
                  for the whole message"
+            }
+            Self::Lost => {
+                "a segment or its acknowledgement was lost, and `retransmit` is off; send the message again or more slowly"
             }
         })
     }

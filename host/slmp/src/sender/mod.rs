@@ -134,7 +134,7 @@ impl Sender {
 
     /// The next segment that counts as lost because later ones were acknowledged, and when.
     fn overtaken(&self) -> Option<(u32, Duration)> {
-        let (segment, sent_at) = self.flight.overtaken()?;
+        let (segment, sent_at) = self.flight.overtaken().filter(|_| self.config.retransmit)?;
         Some((segment, sent_at.saturating_add(self.timeout.patience()?)))
     }
 
@@ -183,7 +183,11 @@ impl Sender {
             if self.flight.is_empty() {
                 self.give_up_at = now.saturating_add(self.config.give_up);
             }
-            self.flight.send(segment, now, self.timeout.current());
+            let timeout = match self.config.retransmit {
+                true => self.timeout.current(),
+                false => Duration::MAX,
+            };
+            self.flight.send(segment, now, timeout);
         }
         let range = self.range(segment);
         self.pacer.sent(now, range.len());
@@ -261,6 +265,8 @@ impl Sender {
         let only_end_is_missing = acknowledged + 1 == awaited && self.flight.contains(self.last());
         let cause = if acknowledged == 0 {
             Silence::NoAnswer
+        } else if !self.config.retransmit {
+            Silence::Lost
         } else if only_end_is_missing {
             Silence::NotDelivered
         } else {

@@ -2,7 +2,7 @@
 
 use crate::support::{EOM, ID, SYN, ack, header, ms, us};
 use spinneret_slmp::wire::{Flags, Header};
-use spinneret_slmp::{Mode, Segment, Sender, SenderConfig, SenderConfigError, Step};
+use spinneret_slmp::{Mode, Segment, SendError, Sender, SenderConfig, SenderConfigError, Silence, Step};
 use std::time::Duration;
 
 const NONE: Flags = Flags::NONE;
@@ -214,6 +214,38 @@ fn a_segment_is_repeated_when_three_that_were_sent_later_are_acknowledged() {
     );
     // The repetition was sent after all others, so it is not overtaken.
     let _ = sends(&mut sender, ms(3), &[]);
+}
+
+#[test]
+fn without_retransmission_a_lost_segment_fails_the_message() {
+    for mode in [Mode::Window(8), Mode::Message] {
+        let config = SenderConfig {
+            retransmit: false,
+            ..config(mode)
+        };
+        let mut sender = Sender::new(config, ID, 60).expect("a good configuration");
+        let give_up = config.give_up;
+        let mut sent = 0;
+        // All arrive but the second, so the end is not acknowledged either.
+        let failed = loop {
+            match sender.poll(ms(sent)) {
+                Step::Send(Segment { header, .. }) => {
+                    sent += 1;
+                    let is_acknowledged = header.flags == SYN && header.offset != 10;
+                    if is_acknowledged {
+                        sender.acknowledge(&header.acknowledgement(), ms(sent));
+                    }
+                }
+                Step::Wait(until) => break sender.poll(until),
+                step => panic!("{step:?}"),
+            }
+        };
+        let Step::Failed(SendError { after, cause, .. }) = failed else {
+            panic!("{failed:?}");
+        };
+        assert_eq!((after, cause, sent), (give_up, Silence::Lost, 6), "{mode:?}");
+        assert_eq!(sender.statistics().retransmissions, 0, "{mode:?}");
+    }
 }
 
 #[test]
