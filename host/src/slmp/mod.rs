@@ -56,6 +56,20 @@ impl SegmentCounters {
         self.0[cause as usize].wrapping_add(acknowledged)
     }
 
+    /// Returns the number of segments with any cause.
+    pub fn all(&self) -> u32 {
+        let counts = Cause::ALL.iter().map(|cause| self.of(*cause));
+        counts.fold(0, u32::wrapping_add)
+    }
+
+    /// Returns the differences to an earlier snapshot.
+    #[must_use]
+    pub fn since(&self, earlier: &Self) -> Self {
+        Self(std::array::from_fn(|number| {
+            self.0[number].wrapping_sub(earlier.0[number])
+        }))
+    }
+
     /// Returns the number of acknowledgements sent.
     pub fn acks_sent(&self) -> u32 {
         self.0[ACKS_SENT].wrapping_add(self.0[ACCEPTED_AND_ACKED])
