@@ -271,12 +271,7 @@ fn chart(area: &Area<'_>, title: &str, unit: &str, curves: &[Curve], (left, righ
             _ => Style::dashed(color),
         };
         let points = points.iter().copied().filter(|(x, _)| *x >= left);
-        Series {
-            name: name.clone(),
-            style,
-            points: points.collect(),
-            band: None,
-        }
+        Series::new(name.clone(), style, points.collect())
     });
     let panel = Panel {
         title: title.to_owned(),

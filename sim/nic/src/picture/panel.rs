@@ -37,6 +37,8 @@ pub struct Series {
     pub points: Vec<(f64, f64)>,
     /// A band behind them.
     pub band: Option<Band>,
+    /// Text above each point; may be empty, or for the first points only.
+    pub labels: Vec<String>,
 }
 
 /// Two axes with series, drawn in their order.
@@ -60,6 +62,7 @@ impl Series {
             style,
             points,
             band: None,
+            labels: Vec::new(),
         }
     }
 }
@@ -150,8 +153,14 @@ impl Panel {
                 None => {}
             }
             if style.shape.is_some() {
-                chart.draw_series(points.map(|at| Mark { at, style }))?;
+                chart.draw_series(points.clone().map(|at| Mark { at, style }))?;
             }
+            let above = (FONT, 12).into_text_style(&(0, 0)).color(&style.color);
+            let above = above.pos(Pos::new(HPos::Center, VPos::Bottom));
+            let labels = points.zip(&series.labels).filter(|(_, label)| !label.is_empty());
+            chart.draw_series(labels.map(|(at, label)| {
+                EmptyElement::at(at) + Text::new(label.clone(), (0, -6), above.clone())
+            }))?;
         }
         Ok(())
     }

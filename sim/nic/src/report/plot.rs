@@ -125,18 +125,14 @@ impl Plot {
                 line: Some(1),
                 ..Style::line(color)
             };
+            let style = match points.len() <= DOTS {
+                true => line.with(Shape::Dot),
+                false => line,
+            };
+            let places = points.iter().map(|point| place(point.at_ps, point.mean()));
             picture::Series {
-                name: legend(name, series),
-                style: if points.len() <= DOTS {
-                    line.with(Shape::Dot)
-                } else {
-                    line
-                },
-                points: points
-                    .iter()
-                    .map(|point| place(point.at_ps, point.mean()))
-                    .collect(),
                 band,
+                ..picture::Series::new(legend(name, series), style, places.collect())
             }
         });
         Panel {
