@@ -6,7 +6,7 @@ use clap::Args;
 use serde::Serialize;
 use serde_json::{Value, json};
 use spinneret_fabric::Faults;
-use spinneret_nic::mpi::{Exchange, HostLatencies, PaperType, blocks, exchange};
+use spinneret_nic::mpi::{Exchange, HostLatencies, Multiplication, PaperType, blocks, exchange};
 use spinneret_nic::nic::NicConfig;
 use spinneret_table::bench::Bars;
 use spinneret_table::{figures, say};
@@ -71,7 +71,8 @@ impl Promise {
 }
 
 pub(crate) fn run(arguments: &Arguments, bars: &mut Bars) -> Result<Value> {
-    let points = points(&NicConfig::default(), &promised(&arguments.elements), |point| {
+    let (nic, host) = (NicConfig::default(), Multiplication::paper());
+    let points = points(&nic, &host, &promised(&arguments.elements), |point| {
         eprintln!("{point}")
     })?;
     let mut promises = of_points(&points);

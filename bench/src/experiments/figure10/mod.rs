@@ -1,6 +1,7 @@
 //! Figure 10: messages of MPI's datatypes that land in place, and how much the host computes meanwhile.
 
 mod output;
+mod product;
 
 use super::{Clusters, in_parallel, save};
 use anyhow::{Context as _, Result, ensure};
@@ -173,46 +174,66 @@ impl fmt::Display for Point {
     }
 }
 
-/// Measures points, with the paper's multiplication.
+/// Measures points, with a host that multiplies matrices meanwhile.
 ///
 /// # Errors
 /// If a message does not arrive as it was sent.
-pub(crate) fn points(nic: &NicConfig, specs: &[Spec], done: impl Fn(&Point) + Sync) -> Result<Vec<Point>> {
+pub(crate) fn points(
+    nic: &NicConfig,
+    multiplication: &Multiplication,
+    specs: &[Spec],
+    done: impl Fn(&Point) + Sync,
+) -> Result<Vec<Point>> {
     let prices = TIMES.map(|times| HostLatencies::STATED.times(times));
     in_parallel(specs, |spec| {
         let point = Point {
             spec: *spec,
-            done: overlap(&spec.exchange(nic)?, &Multiplication::PAPER, &prices)?,
+            done: overlap(&spec.exchange(nic)?, multiplication, &prices)?,
         };
         done(&point);
         Ok(point)
     })
 }
 
+/// What a file of points holds.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Record {
+    /// As it was measured before the first point.
+    multiplication: Multiplication,
+    points: Vec<Point>,
+}
+
 /// Measures the points that the file of points lacks, writes all of them as CSV, and draws them.
 pub(super) fn run(out: &Path, clusters: Clusters, arguments: &Figure10) -> Result<()> {
     let usual = || Path::new("target/experiments").join(clusters.file("figure10", "json"));
     let path = &arguments.points.clone().unwrap_or_else(usual);
-    let known = read(path)?;
+    let known = match read(path)? {
+        Some(known) => known,
+        None => Record {
+            multiplication: product::measure(&out.join("figure10-product.csv"))?,
+            points: Vec::new(),
+        },
+    };
+    let multiplication = known.multiplication.clone();
     let wanted: Vec<Spec> = arguments
         .windows
         .iter()
         .rev()
         .flat_map(|&window| Spec::all(window, arguments.quick))
-        .filter(|spec| known.iter().all(|point| point.spec != *spec))
+        .filter(|spec| known.points.iter().all(|point| point.spec != *spec))
         .collect();
     let all = Mutex::new(known);
-    points(&clusters.config(), &wanted, |point| {
+    points(&clusters.config(), &multiplication, &wanted, |point| {
         eprintln!("{point}");
         let mut all = all.lock().unwrap_or_else(PoisonError::into_inner);
-        all.push(point.clone());
+        all.points.push(point.clone());
         // Points are saved at once, so that they survive an interrupted run.
         let text = serde_json::to_string_pretty(&*all).map_err(Into::into);
         if let Err(error) = text.and_then(|text| write(path, &text)) {
             eprintln!("{error:#}");
         }
     })?;
-    let mut points = all.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let mut points = all.into_inner().unwrap_or_else(PoisonError::into_inner).points;
     points.sort_by_key(|Point { spec, .. }| (spec.kind.name(), spec.window, spec.messages, spec.elements));
     // Unpacking does not depend on the clusters, so it is measured with the model only.
     let unpackings = match clusters.0 {
@@ -258,11 +279,11 @@ fn show_unpacking(unpacking: &Unpacking) {
     );
 }
 
-fn read(path: &Path) -> Result<Vec<Point>> {
+fn read(path: &Path) -> Result<Option<Record>> {
     match std::fs::read(path) {
         Ok(text) => serde_json::from_slice(&text)
             .with_context(|| format!("{} does not hold points of Figure 10; remove it", path.display())),
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(Vec::new()),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error).with_context(|| format!("cannot read {}", path.display())),
     }
 }

@@ -13,7 +13,7 @@ use std::path::Path;
 use std::time::Duration;
 
 /// Columns of a point with one set of prices.
-const COLUMNS: [&str; 25] = [
+const COLUMNS: [&str; 26] = [
     "type",
     "window",
     "messages",
@@ -24,6 +24,7 @@ const COLUMNS: [&str; 25] = [
     "gbps_computing",
     "dimension",
     "multiplications",
+    "slowdown",
     "elapsed_us",
     "t_mm_us",
     "t_poll_us",
@@ -86,6 +87,7 @@ fn row(point: &Point, times: u32, trial: &Trial, unpackings: &[Unpacking]) -> Ve
         format!("{:.3}", bytes / (trial.elapsed.as_secs_f64() * 1e6)),
         trial.dimension.to_string(),
         trial.multiplications.to_string(),
+        format!("{:.3}", trial.slowdown),
         micros(trial.elapsed),
         micros(trial.computed),
         micros(trial.polling()),

@@ -2,7 +2,7 @@
 //!
 //! Times are those of the simulation. The measurement starts before the first receive, and so before the request to the
 //! sender, and ends when the library reports the last message. A multiplication of matrices
-//! takes a fixed time. All work of the library counts as communication, by the latencies of
+//! takes the time that a [`Multiplication`] says, at the rate that the messages have alone. All work of the library counts as communication, by the latencies of
 //! [`LatencyModel`](super::LatencyModel).
 
 use super::exchange::{Exchange, LIMIT, exchange_with, gbps};
@@ -19,25 +19,54 @@ const STEP: u32 = 10;
 /// Maximum number of trials for one set of latencies until the rule is met.
 const TRIALS: u32 = 4;
 
-/// C = A B + 2 C of square matrices, on a host of a given speed.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// C = A B + 2 C of square matrices: how long it takes on a host, while a device writes to its memory.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Multiplication {
-    /// 10^9 operations a second; a multiplication has two for each triple of indices.
-    pub gflops: f64,
+    /// Dimensions, ascending, and 10^9 operations a second at each; a multiplication has two for each triple of indices.
+    pub gflops: Vec<(f64, f64)>,
+    /// Rates of a device that writes, ascending, in Gb/s, and how many times as long a multiplication takes at each.
+    pub slowed: Vec<(f64, f64)>,
 }
 
 impl Multiplication {
-    /// Speed of the paper's eight cores with OpenBLAS.
-    pub const PAPER: Self = Self { gflops: 175.0 };
-
-    /// Duration of one multiplication.
-    pub fn time(&self, dimension: u32) -> Duration {
-        Duration::from_secs_f64(2.0 * f64::from(dimension).powi(3) / (self.gflops * 1e9))
+    /// The paper's eight cores with OpenBLAS, whose memory is never busy.
+    pub fn paper() -> Self {
+        Self {
+            gflops: vec![(1.0, 175.0)],
+            slowed: Vec::new(),
+        }
     }
 
-    /// The dimension that the paper's rule finds for a transfer of this duration.
-    pub fn dimension(&self, transfer: Duration) -> u32 {
-        Tuning::expect(self, transfer).dimension
+    /// Duration of one multiplication while a device writes that many Gb/s.
+    pub fn time(&self, dimension: u32, gbps: f64) -> Duration {
+        let alone = 2.0 * f64::from(dimension).powi(3) / (between(&self.gflops, dimension.into()) * 1e9);
+        Duration::from_secs_f64(alone * self.slowdown(gbps))
+    }
+
+    /// How many times as long a multiplication takes while a device writes that many Gb/s.
+    pub fn slowdown(&self, gbps: f64) -> f64 {
+        match self.slowed.is_empty() {
+            true => 1.0,
+            false => between(&self.slowed, gbps),
+        }
+    }
+
+    /// The dimension that the paper's rule finds for a transfer of this duration and rate.
+    pub fn dimension(&self, transfer: Duration, gbps: f64) -> u32 {
+        Tuning::expect(self, transfer, gbps).dimension
+    }
+}
+
+/// The value at a place on the line through ascending points, that of the nearest point outside of them.
+///
+/// # Panics
+/// If there is no point.
+fn between(points: &[(f64, f64)], place: f64) -> f64 {
+    let after = points.partition_point(|(at, _)| *at <= place);
+    let (from, to) = (points[after.max(1) - 1], points[after.min(points.len() - 1)]);
+    match to.0 > from.0 {
+        true => from.1 + (to.1 - from.1) * (place - from.0) / (to.0 - from.0),
+        false => to.1,
     }
 }
 
@@ -80,10 +109,10 @@ impl Tuning {
     }
 
     /// Applies the rule to an estimate of the transfer, so that few trials have to be simulated.
-    fn expect(multiplication: &Multiplication, transfer: Duration) -> Self {
+    fn expect(multiplication: &Multiplication, transfer: Duration, gbps: f64) -> Self {
         let mut tuning = Self::new();
         let multiplications = |dimension| {
-            let each = multiplication.time(dimension).max(Duration::from_nanos(1));
+            let each = multiplication.time(dimension, gbps).max(Duration::from_nanos(1));
             transfer.as_nanos().div_ceil(each.as_nanos()) as u32
         };
         // From 1500 down to 1 in steps of 1.
@@ -121,6 +150,8 @@ pub struct Trial {
     pub dimension: u32,
     /// Number of multiplications.
     pub multiplications: u32,
+    /// How many times as long one takes as without the messages.
+    pub slowdown: f64,
     /// From before the start of the first receive to the end of the last poll.
     pub elapsed: Duration,
     /// The part of it in which the host multiplied: T_MM.
@@ -178,13 +209,18 @@ pub fn overlap(
                 time: alone(rank, requests)?,
                 bytes: how.layouts.iter().map(spinneret_mpi::Layout::bytes).sum(),
             };
-            tuning = Tuning::expect(multiplication, done.alone.time);
+            tuning = Tuning::expect(multiplication, done.alone.time, done.alone.gbps());
         } else {
             let prices = prices[done.trials.len()];
-            let trial = trial(rank, requests, prices, tuning.dimension, multiplication)?;
+            let one = Product {
+                dimension: tuning.dimension,
+                time: multiplication.time(tuning.dimension, done.alone.gbps()),
+                slowdown: multiplication.slowdown(done.alone.gbps()),
+            };
+            let trial = trial(rank, requests, prices, one)?;
             if tuning.learn(trial.multiplications) {
                 done.trials.push(trial);
-                tuning = Tuning::expect(multiplication, done.alone.time);
+                tuning = Tuning::expect(multiplication, done.alone.time, done.alone.gbps());
             }
         }
         Ok(done.trials.len() < prices.len())
@@ -209,21 +245,27 @@ fn alone(rank: &mut Rank, requests: &[Request]) -> Result<Duration, ExchangeErro
     Ok(rank.nic().now() - begun)
 }
 
+/// A multiplication of a trial.
+#[derive(Clone, Copy)]
+struct Product {
+    dimension: u32,
+    time: Duration,
+    slowdown: f64,
+}
+
 fn trial(
     rank: &mut Rank,
     requests: &[Request],
     prices: HostLatencies,
-    dimension: u32,
-    multiplication: &Multiplication,
+    one: Product,
 ) -> Result<Trial, ExchangeError> {
-    let time = multiplication.time(dimension);
     let (begun, acts) = (rank.nic().now(), rank.nic().device().acts());
     rank.nic().device().set_latencies(prices);
     rank.start_all(requests)?;
     let (mut multiplications, mut computed) = (0, Duration::ZERO);
     loop {
         let before = rank.nic().now();
-        rank.nic().compute(time)?;
+        rank.nic().compute(one.time)?;
         computed += rank.nic().now() - before;
         multiplications += 1;
         if rank.test_all(requests)?.is_some() {
@@ -234,8 +276,9 @@ fn trial(
     rank.nic().device().set_latencies(HostLatencies::NONE);
     Ok(Trial {
         prices,
-        dimension,
+        dimension: one.dimension,
         multiplications,
+        slowdown: one.slowdown,
         elapsed: rank.nic().now() - begun,
         computed,
         acts: rank.nic().device().acts() - acts,

@@ -145,7 +145,7 @@ fn overlapped(prices: &[HostLatencies]) -> Overlapped {
         warm_up: Some(PaperType::Complex.layout(1).expect("it has a layout")),
         ..Exchange::of(vec![PaperType::Complex.layout(1).expect("it has a layout")])
     };
-    ok(overlap(&how, &Multiplication::PAPER, prices))
+    ok(overlap(&how, &Multiplication::paper(), prices))
 }
 
 /// The message below takes no less, whenever it starts.
@@ -175,7 +175,7 @@ fn a_host_computes_while_a_message_comes() {
         let slack = Duration::from_nanos(500);
         assert!(trial.polling() >= acts.price(&prices), "{trial:?}");
         assert!(trial.polling() <= acts.price(&prices) + slack, "{trial:?}");
-        let multiplication = Multiplication::PAPER.time(trial.dimension);
+        let multiplication = Multiplication::paper().time(trial.dimension, 0.0);
         let computed = multiplication * trial.multiplications;
         assert!(
             trial.computed >= computed && trial.computed <= computed + slack,
@@ -200,6 +200,7 @@ fn arithmetic_of_overlap() {
         prices: HostLatencies::STATED,
         dimension: 100,
         multiplications: 16,
+        slowdown: 1.0,
         elapsed: Duration::from_micros(200),
         computed: Duration::from_micros(190),
         acts: HostAccesses::default(),
@@ -213,16 +214,39 @@ fn arithmetic_of_overlap() {
     assert!((trial.availability(&alone, Duration::ZERO) - 0.9375).abs() < 1e-12);
     assert!((trial.availability(&alone, Duration::from_micros(70)) - 0.5).abs() < 1e-12);
     assert!((alone.gbps() - 10.0).abs() < 1e-12);
-    let time = Multiplication::PAPER.time(1040);
+    let time = Multiplication::paper().time(1040, 0.0);
     assert!((time.as_secs_f64() - 0.012_856).abs() < 1e-6, "{time:?}");
+}
+
+/// Speeds lie on lines between those that were measured.
+#[test]
+fn a_measured_multiplication_is_slower_beside_a_device() {
+    let measured = Multiplication {
+        gflops: vec![(100.0, 10.0), (200.0, 20.0)],
+        slowed: vec![(0.0, 1.0), (20.0, 1.5)],
+    };
+    for (dimension, gbps, micros) in [
+        (100, 0.0, 200.0),
+        (150, 0.0, 450.0),
+        (200, 10.0, 1000.0),
+        (400, 80.0, 9600.0),
+        (50, 0.0, 25.0),
+    ] {
+        let time = measured.time(dimension, gbps).as_secs_f64() * 1e6;
+        assert!(
+            (time - micros).abs() < 0.01,
+            "{dimension}, {gbps} Gb/s: {time} us"
+        );
+    }
+    assert!((measured.slowdown(10.0) - 1.25).abs() < 1e-12);
 }
 
 #[test]
 fn the_rule_ends_within_15_to_20_multiplications() {
     for micros in [50_u64, 170, 2_000, 31_800, 281_000, 1_000_000] {
         let transfer = Duration::from_micros(micros);
-        let dimension = Multiplication::PAPER.dimension(transfer);
-        let each = Multiplication::PAPER.time(dimension);
+        let dimension = Multiplication::paper().dimension(transfer, 0.0);
+        let each = Multiplication::paper().time(dimension, 0.0);
         let multiplications = transfer.as_nanos().div_ceil(each.as_nanos());
         assert!(
             (15..=20).contains(&multiplications),
@@ -230,7 +254,7 @@ fn the_rule_ends_within_15_to_20_multiplications() {
         );
     }
     // 16 messages of 221184 B at the paper's 1.114 Gb/s, for which it has 450, with hosts that other threads slow down.
-    let dimension = Multiplication::PAPER.dimension(Duration::from_micros(25_400));
+    let dimension = Multiplication::paper().dimension(Duration::from_micros(25_400), 0.0);
     assert!((450..=560).contains(&dimension), "{dimension}");
 }
 
