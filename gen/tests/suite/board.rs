@@ -1,6 +1,7 @@
 //! Boards in Corundum: what is written, and how it builds. The checkouts are fakes of a few lines.
 
 use crate::trees::{corundum, fpspin, output};
+use spinneret_bsp::Rate;
 use spinneret_gen::board::corundum::{Options, build_app, render};
 use spinneret_gen::board::{BoardOutput, find};
 use spinneret_gen::store::Store;
@@ -136,12 +137,16 @@ fn board_modules_have_unique_names() {
 
 #[test]
 fn every_tool_reads_the_application_block_of_either_generation_without_a_warning() {
-    let clusters = [Cluster::Stub, Cluster::Spinneret];
-    for (generation, cluster) in Generation::ALL.into_iter().zip(clusters) {
+    let others = [
+        (Cluster::Stub, Rate::Gb10),
+        (Cluster::Spinneret, Rate::Gb100),
+    ];
+    for (generation, (cluster, rate)) in Generation::ALL.into_iter().zip(others) {
         let scratch = tempfile::tempdir().unwrap();
         let options = Options {
             generation,
             cluster,
+            rate,
             ..Options::default()
         };
         let output = render(find("au50").unwrap(), &options, scratch.path(), &build_app).unwrap();
@@ -162,6 +167,43 @@ fn every_tool_reads_the_application_block_of_either_generation_without_a_warning
             "{crossings}"
         );
         assert!(crossings.contains(words), "{crossings}");
+    }
+}
+
+/// The places of Corundum's designs in both generations, each with the width of its interfaces.
+#[test]
+fn each_rate_has_its_design_and_width() {
+    for (rate, directories, width) in [
+        (
+            Rate::Gb100,
+            ["mqnic/Alveo/fpga_100g/fpga_AU200", "mqnic/AU200/fpga_100g/fpga"],
+            512,
+        ),
+        (
+            Rate::Gb25,
+            ["mqnic/Alveo/fpga_25g/fpga_AU200", "mqnic/AU200/fpga_25g/fpga"],
+            128,
+        ),
+        (
+            Rate::Gb10,
+            ["mqnic/Alveo/fpga_25g/fpga_AU200_10g", "mqnic/AU200/fpga_25g/fpga_10g"],
+            64,
+        ),
+    ] {
+        for directory in directories {
+            let tree = corundum(Generation::ALL[0], directory);
+            let options = Options {
+                rate,
+                corundum: Some(tree.path().to_owned()),
+                ..of(Cluster::Spinneret)
+            };
+            let output = output("au200", &options, Path::new("/out")).unwrap();
+            let name = directory.rsplit('/').next().unwrap();
+            assert!(text(&output, "fpga/Makefile").contains(&format!("\nBOARD := {name}\n")));
+            let made_for = format!("{width} bits");
+            assert!(text(&output, "rtl/mqnic_app_block.sv").contains(&made_for), "{rate:?}");
+            assert!(output.notes[0].contains(&made_for), "{:?}", output.notes);
+        }
     }
 }
 

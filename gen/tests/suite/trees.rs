@@ -60,11 +60,12 @@ fn update() {
 pub(crate) fn fake_app(request: &AppRequest) -> Result<App, Error> {
     let block = FakeApp::new();
     let doc = format!(
-        "Made for {}, {}, {}, {} Hz.",
+        "Made for {}, {}, {}, {} Hz, {} bits.",
         request.board.name,
         request.generation.name(),
         request.cluster.name(),
-        request.cluster_hz
+        request.cluster_hz,
+        request.data_width
     );
     let parameter = spinneret_verilog::Parameter {
         name: "APP_ENABLE".to_owned(),

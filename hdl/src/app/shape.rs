@@ -116,13 +116,7 @@ impl AppShape {
         let own = AppParameters::new(values)?;
         let data = ("data_width", own.data_width as u64);
         let sum = ("payload_sum", u64::from(own.payload_sum && !own.stub));
-        let ingress = [
-            AXI_ID,
-            data,
-            ("id_width", 8),
-            ("dest_width", 16),
-            sum,
-        ];
+        let ingress = [AXI_ID, data, ("id_width", 8), ("dest_width", 16), sum];
         let ingress = DatapathShape::new(&datapath::ENTRY.with(Config::Board, &ingress))?;
         let (received, slots) = (ingress.matcher.axis(), ingress.slots);
         let egress = [
@@ -145,7 +139,9 @@ impl AppShape {
             own,
             ingress,
             egress: EgressShape::new(&egress::ENTRY.with(Config::Board, &egress))?,
-            inject: tx_inject::TxInjectShape::new(&tx_inject::ENTRY.with(Config::Board, &[data, TX_ID, TX_DEST]))?,
+            inject: tx_inject::TxInjectShape::new(
+                &tx_inject::ENTRY.with(Config::Board, &[data, TX_ID, TX_DEST]),
+            )?,
             host: HostDmaShape::of(
                 hostdma::ENTRY.name,
                 &hostdma::ENTRY.with(Config::Board, &[ID, RAM_ADDRESS]),

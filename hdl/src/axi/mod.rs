@@ -11,11 +11,11 @@ pub use channels::{
     AxiAddressIn, AxiAddressInHandles, AxiAddressOut, AxiAddressOutHandles, AxiDataIn, AxiDataOut, AxiReadIn,
     AxiReadOut, AxiResponseIn, AxiResponseOut,
 };
-pub use upsizer::{AxiUpsizer, UpsizerShape};
 pub use ports::{
     AMBA_CHANNEL, AxiMaster, AxiMasterHandles, AxiReadMaster, AxiReadTarget, AxiTarget, AxiWriteMaster,
     AxiWriteTarget, PSPIN, PSPIN_WRAP,
 };
+pub use upsizer::{AxiUpsizer, UpsizerShape};
 
 /// BRESP and RRESP: the transfer was done.
 pub const OKAY: u64 = 0b00;

@@ -24,7 +24,9 @@
 //! - **Paths**: `s_rready` to `m_rready`, and the channel B; all other outputs are registers, or join two.
 //! - **Reset** discards everything inside; both sides are reset with it.
 
-use super::{AxiAddressInHandles, AxiAddressOutHandles, AxiExtras, AxiMaster, AxiShape, AxiTarget, INCR, LENGTH_BITS};
+use super::{
+    AxiAddressInHandles, AxiAddressOutHandles, AxiExtras, AxiMaster, AxiShape, AxiTarget, INCR, LENGTH_BITS,
+};
 use crate::entry::{Checked as Values, Entry, ParameterError, Variant};
 use crate::stream::{OutputQueue, SkidBuffer};
 use spinneret_verilog::prelude::*;
@@ -287,11 +289,15 @@ fn word_of_lanes(lanes: &[Sig]) -> Sig {
 }
 
 /// The block in the catalog.
-pub(crate) const ENTRY: Entry = entry!(part UpsizerShape::BLOCK, AxiUpsizer(UpsizerShape)?: "AXI4 from a narrow port to a wide one");
+pub(crate) const ENTRY: Entry =
+    entry!(part UpsizerShape::BLOCK, AxiUpsizer(UpsizerShape)?: "AXI4 from a narrow port to a wide one");
 
 /// Models for the testbenches.
 pub(crate) const SIMULATED: &[Variant] = &[
     ENTRY.variant(ENTRY.name, ""),
     ENTRY.variant("axi_upsizer_8", "data_width=64"),
-    ENTRY.variant("axi_upsizer_2", "data_width=32 wide_width=64 address_width=16 id_width=1"),
+    ENTRY.variant(
+        "axi_upsizer_2",
+        "data_width=32 wide_width=64 address_width=16 id_width=1",
+    ),
 ];

@@ -73,20 +73,23 @@ fn update() {
     answer.data = planned.answer;
     frame.valid = take;
     frame.data = planned.frame;
-    /// The burst: up to the end of the frame or of the block.
-    let (line_now, left_now) = if bursting {
-        (line, left)
-    } else {
-        (planned.line, shape.frame().of(planned.frame).lines.resize(width))
-    };
-    let (place, number) = line_now.split_at(block);
-    /// Lines after this one in its block.
+    /// The burst: up to the end of the frame or of the block. After the first one it begins with a block.
+    let lines = shape.frame().of(planned.frame).lines.resize(width);
+    let (place, number) = planned.line.split_at(block);
+    let (left_low, left_blocks) = left.split_at(block);
+    /// Lines of a frame's first block after the first line.
     let behind = !place;
-    let fits = left_now <= behind.resize(width);
-    let length = if fits { left_now.slice(0, block) } else { behind };
+    let fits = if bursting {
+        !left_blocks.any()
+    } else {
+        lines <= behind.resize(width)
+    };
+    let rest = if bursting { left_low } else { lines.slice(0, block) };
+    let most = behind | bursting.repeat(block);
+    let length = if fits { rest } else { most };
     burst.valid = take || (bursting && burst.ready);
     burst.data = pack!(read {
-        line: line_now,
+        line: if bursting { line } else { planned.line },
         length: length.resize(LENGTH_BITS)
     });
     if burst.valid {
@@ -94,8 +97,17 @@ fn update() {
     }
     /// The rest begins with the next block. It counts only while there is one.
     if burst.ready {
-        line = cat!(number + 1, lit(0, block));
-        left = left_now - behind.resize(width) - 1;
+        let number_now = if bursting {
+            line.slice(block, number.width())
+        } else {
+            number
+        };
+        line = cat!(number_now + 1, lit(0, block));
+        left = if bursting {
+            cat!(left_blocks - 1, left_low)
+        } else {
+            lines - behind.resize(width) - 1
+        };
     }
 }
 

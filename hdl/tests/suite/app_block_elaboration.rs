@@ -97,7 +97,9 @@ fn it_elaborates_with_what_cards_set() {
         ];
         // The generations share what is inside: before a merge each takes every second card, by night all.
         let step = spinneret_skip::stride(2);
-        for (interfaces, time_stamp, memories, [port, interface]) in cards.into_iter().skip(number % step).step_by(step) {
+        for (interfaces, time_stamp, memories, [port, interface]) in
+            cards.into_iter().skip(number % step).step_by(step)
+        {
             let shipped = Shipped::new("cards", generation, interface);
             let mut parameters = CARDS.to_vec();
             parameters.extend([

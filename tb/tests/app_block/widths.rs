@@ -48,7 +48,10 @@ fn matched_frames_take_one_beat_a_clock<M: Model>(run: &mut TestRun) {
     let sim: Simulation<M> = run.simulation_with(&Clocks::EQUAL.domains());
     let beats = SIZE.div_ceil(beat(&sim)) as f64;
     let mut bench = prepare_work(sim, Clocks::EQUAL);
-    for (work, wanted) in [(Work::Take, beats.max(STAND_IN)), (Work::Send, STAND_IN + beats - WIDE_BEATS)] {
+    for (work, wanted) in [
+        (Work::Take, beats.max(STAND_IN)),
+        (Work::Send, STAND_IN + beats - WIDE_BEATS),
+    ] {
         let found = measure_work(&mut bench, work, SIZE, 0);
         assert!(
             found <= wanted * super::TOLERANCE,

@@ -55,7 +55,13 @@ impl<M: Model> Tb<M> {
 
     /// Bytes of a narrow beat, and of a wide one.
     fn widths(&self) -> [u64; 2] {
-        let bytes = |port| self.sim.dut.instance().find(port).map_or(0, |port| port.width() as u64 / 8);
+        let bytes = |port| {
+            self.sim
+                .dut
+                .instance()
+                .find(port)
+                .map_or(0, |port| port.width() as u64 / 8)
+        };
         [bytes("s_wdata"), bytes("m_wdata")]
     }
 
@@ -209,14 +215,22 @@ fn one_narrow_beat_a_clock_passes_from_burst_to_burst<M: Model>(run: &mut TestRu
     let start = tb.sim.cycle_count();
     tb.wait();
     let writing = tb.sim.cycle_count() - start;
-    assert!(writing <= 40 * beats + 10, "{writing} clocks for {} beats", 40 * beats);
+    assert!(
+        writing <= 40 * beats + 10,
+        "{writing} clocks for {} beats",
+        40 * beats
+    );
     for number in 0..40 {
         tb.master.read(ReadRequest::new(burst(number)));
     }
     let start = tb.sim.cycle_count();
     tb.wait();
     let reading = tb.sim.cycle_count() - start;
-    assert!(reading <= 40 * beats + 10, "{reading} clocks for {} beats", 40 * beats);
+    assert!(
+        reading <= 40 * beats + 10,
+        "{reading} clocks for {} beats",
+        40 * beats
+    );
     tb.end();
 }
 
@@ -250,7 +264,12 @@ fn responses_are_those_of_the_wide_beats<M: Model>(run: &mut TestRun) {
         };
         assert_eq!(beat.response, wanted, "beat {number}");
     }
-    let responses: Vec<_> = tb.master.take_writes().iter().map(|write| write.response).collect();
+    let responses: Vec<_> = tb
+        .master
+        .take_writes()
+        .iter()
+        .map(|write| write.response)
+        .collect();
     assert_eq!(responses, [Response::Okay, Response::DecodeError]);
     tb.end();
 }
@@ -278,7 +297,11 @@ fn a_reset_discards_everything<M: Model>(run: &mut TestRun) {
             let first = address - address % burst.size;
             for lane in (0..burst.size).filter(|lane| beat.strobes >> lane & 1 == 1) {
                 let found = tb.reads.memory_mut().byte(first + lane);
-                assert_eq!(found, Some(beat.bytes[lane as usize]), "reset after {clocks} clocks");
+                assert_eq!(
+                    found,
+                    Some(beat.bytes[lane as usize]),
+                    "reset after {clocks} clocks"
+                );
             }
         }
         tb.end();

@@ -98,7 +98,7 @@ module mqnic_app_block #(
     parameter AXIS_SYNC_KEEP_WIDTH = AXIS_SYNC_DATA_WIDTH/8,
     parameter AXIS_SYNC_TX_USER_WIDTH = AXIS_TX_USER_WIDTH,
     parameter AXIS_SYNC_RX_USER_WIDTH = AXIS_RX_USER_WIDTH,
-    parameter AXIS_IF_DATA_WIDTH = AXIS_SYNC_DATA_WIDTH*2**$clog2(PORTS_PER_IF),
+    parameter AXIS_IF_DATA_WIDTH = 512,
     parameter AXIS_IF_KEEP_WIDTH = AXIS_IF_DATA_WIDTH/8,
     parameter AXIS_IF_TX_ID_WIDTH = 12,
     parameter AXIS_IF_RX_ID_WIDTH = PORTS_PER_IF > 1 ? $clog2(PORTS_PER_IF) : 1,

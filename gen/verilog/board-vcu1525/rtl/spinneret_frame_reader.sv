@@ -48,13 +48,17 @@ module spinneret_frame_reader (
 
     logic refused;
     logic start; // A plan starts when everything that comes of it has its place.
-    logic [25:0] line_now; // The burst: up to the end of the frame or of the block.
-    logic [8:0] left_now;
+    logic [8:0] lines; // The burst: up to the end of the frame or of the block. After the first one it begins with a block.
     logic [5:0] place;
     logic [19:0] number;
-    logic [5:0] behind; // Lines after this one in its block.
+    logic [5:0] left_low;
+    logic [2:0] left_blocks;
+    logic [5:0] behind; // Lines of a frame's first block after the first line.
     logic fits;
+    logic [5:0] rest;
+    logic [5:0] most;
     logic [5:0] length;
+    logic [19:0] number_now;
     logic bursting = 1'b0; // After the first burst of a frame.
     logic [25:0] line; // The next line.
     logic [8:0] left; // Lines that are not asked for, minus 1.
@@ -72,15 +76,19 @@ module spinneret_frame_reader (
     assign answer_data = plan_data_fields.answer;
     assign frame_valid = take;
     assign frame_data = plan_data_fields.frame;
-    assign line_now = bursting ? line : plan_data_fields.line;
-    assign left_now = bursting ? left : {1'b0, plan_data_fields.frame.lines};
-    assign place = line_now[5:0];
-    assign number = line_now[25:6];
+    assign lines = {1'b0, plan_data_fields.frame.lines};
+    assign place = plan_data_fields.line[5:0];
+    assign number = plan_data_fields.line[25:6];
+    assign left_low = left[5:0];
+    assign left_blocks = left[8:6];
     assign behind = ~place;
-    assign fits = left_now <= {3'd0, behind};
-    assign length = fits ? left_now[5:0] : behind;
+    assign fits = bursting ? (!(|left_blocks)) : (lines <= {3'd0, behind});
+    assign rest = bursting ? left_low : lines[5:0];
+    assign most = behind | {6{bursting}};
+    assign length = fits ? rest : most;
     assign burst_valid = take || (bursting && burst_ready);
-    assign burst_data = {2'd0, length, line_now};
+    assign burst_data = {2'd0, length, bursting ? line : plan_data_fields.line};
+    assign number_now = bursting ? line[25:6] : number;
 
     always_ff @(posedge clk) begin
         if (burst_valid) begin
@@ -88,8 +96,8 @@ module spinneret_frame_reader (
         end
         // The rest begins with the next block. It counts only while there is one.
         if (burst_ready) begin
-            line <= {number + 20'd1, 6'd0};
-            left <= (left_now - {3'd0, behind}) - 9'd1;
+            line <= {number_now + 20'd1, 6'd0};
+            left <= bursting ? {left_blocks - 3'd1, left_low} : ((lines - {3'd0, behind}) - 9'd1);
         end
         if (rst) begin
             bursting <= 1'b0;

@@ -195,7 +195,11 @@ endmodule
 
     /// Width of a beat of the application's frames in bits.
     fn data_width(&self) -> usize {
-        let frames = self.app.ports.iter().find(|port| port.name == "s_axis_if_rx_tdata");
+        let frames = self
+            .app
+            .ports
+            .iter()
+            .find(|port| port.name == "s_axis_if_rx_tdata");
         frames.map_or(0, |port| port.width)
     }
 

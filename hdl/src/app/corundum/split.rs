@@ -1,6 +1,8 @@
 //! The module as a testbench wants it: one port for each stream, and none that nothing uses.
 
-use super::{AppPort, DATA_WIDTH, ExpressionError, Generation, INTERFACES, declaration, evaluate, ports, range, values};
+use super::{
+    AppPort, DATA_WIDTH, ExpressionError, Generation, INTERFACES, declaration, evaluate, ports, range, values,
+};
 use spinneret_verilog::PortDirection;
 use std::fmt::Write as _;
 

@@ -9,8 +9,9 @@ use anyhow::{Context, Result};
 use clap::{Parser, ValueEnum};
 use serde_json::{Map, Value, json};
 use spinneret_models::{
-    MqnicAppBlock, PspinEgressDatapath, PspinEgressDatapathBoard, PspinHostmemDma, PspinHostmemDmaBoard,
-    PspinIngressDatapath, PspinIngressDatapathBoard, PspinPktMatch, PspinPktMatchIp,
+    MqnicAppBlock, MqnicAppBlockW64, MqnicAppBlockW128, MqnicAppBlockW256, PspinEgressDatapath,
+    PspinEgressDatapathBoard, PspinHostmemDma, PspinHostmemDmaBoard, PspinIngressDatapath,
+    PspinIngressDatapathBoard, PspinPktMatch, PspinPktMatchIp,
 };
 use spinneret_sim::prelude::*;
 use spinneret_table::{Table, say};
@@ -238,8 +239,6 @@ fn throughput(bytes: usize, cycles: f64) -> Cell {
 const PASSING: [usize; 3] = [64, 65, 1500];
 /// Packet sizes in bytes of what goes to the cluster.
 const MATCHED: [usize; 2] = [64, 1500];
-/// The cluster's clocks.
-const CLOCKS: [Clocks; 2] = [Clocks::BOARD, Clocks::EQUAL];
 /// Clocks until Corundum's DMA begins to move bytes: at once, and as far away as host memory is.
 const DMA_CLOCKS: [u64; 2] = [0, 112];
 
@@ -247,6 +246,8 @@ const DMA_CLOCKS: [u64; 2] = [0, 112];
 #[derive(Default)]
 struct AppRow {
     path: &'static str,
+    /// Bits of a beat.
+    data: usize,
     size: Option<usize>,
     cluster_mhz: Option<f64>,
     dma_clocks: Option<u64>,
@@ -257,37 +258,53 @@ struct AppRow {
 
 /// Measures everything; the figures get that name.
 fn app(name: &'static str) -> Result<Figures> {
-    let (mut rows, mut cycles) = (Vec::new(), 0);
-    for clocks in CLOCKS {
-        let sim = Simulation::with_domains(MqnicAppBlock::with_seed(1), &clocks.domains());
-        let mut bench = prepare_work(sim.context("the model cannot be simulated")?, clocks);
-        // Passing frames do not depend on the cluster's clock.
-        if clocks == Clocks::BOARD {
-            rows.extend(
-                Crossing::ALL
-                    .iter()
-                    .flat_map(|crossing| passing(&mut bench, *crossing)),
-            );
-        }
-        for work in Work::ALL {
-            rows.extend(working(&mut bench, work));
-        }
-        cycles += bench.now();
+    let mut all = AppRows::default();
+    // Passing frames do not depend on the cluster's clock.
+    all.measure::<MqnicAppBlock>(Clocks::BOARD, &Crossing::ALL, &Work::ALL)?;
+    all.measure::<MqnicAppBlock>(Clocks::EQUAL, &[], &Work::ALL)?;
+    let (passing, works) = ([Crossing::Packet, Crossing::Frame], [Work::Take, Work::Send]);
+    all.measure::<MqnicAppBlockW256>(Clocks::EQUAL, &passing, &works)?;
+    all.measure::<MqnicAppBlockW128>(Clocks::EQUAL, &passing, &works)?;
+    all.measure::<MqnicAppBlockW64>(Clocks::EQUAL, &passing, &works)?;
+    let rows = all.rows.iter().map(AppRow::cells).collect();
+    Ok(Figures::new(name, Some(0), APP_EXPLANATION, rows, all.cycles))
+}
+
+/// What was measured, and in how many cycles.
+#[derive(Default)]
+struct AppRows {
+    rows: Vec<AppRow>,
+    cycles: u64,
+}
+
+impl AppRows {
+    /// Measures a model.
+    fn measure<M: Model>(&mut self, clocks: Clocks, passing: &[Crossing], works: &[Work]) -> Result<()> {
+        let sim = Simulation::with_domains(M::with_seed(1), &clocks.domains());
+        let sim = sim.context("the model cannot be simulated")?;
+        let frames = sim.dut.instance().find("s_axis_if_rx_0_tdata");
+        let data = frames.context("the model has no frames from the wire")?.width();
+        let mut bench = prepare_work(sim, clocks);
+        let passing = passing.iter().flat_map(|crossing| pass(&mut bench, *crossing));
+        let mut rows: Vec<_> = passing.collect();
+        rows.extend(works.iter().flat_map(|work| working(&mut bench, *work)));
+        self.rows
+            .extend(rows.into_iter().map(|row| AppRow { data, ..row }));
+        self.cycles += bench.now();
         bench.finish();
+        Ok(())
     }
-    let rows = rows.iter().map(AppRow::cells).collect();
-    Ok(Figures::new(name, Some(0), APP_EXPLANATION, rows, cycles))
 }
 
 const APP_EXPLANATION: &str = "\
-cycles of the core's clock, 250 MHz; data 512 bit; nobody pauses
+cycles of the core's clock, 250 MHz; nobody pauses
 first in to first out: from the cycle that takes the first beat to the one that gives it, nothing else under way
 cycles a packet: back to back; of matched packets from HER to HER, with the wire never idle: those are dropped that
 find no room. The cluster is the stand-in, which does one packet after the other: these are its figures, not PsPIN's
 DMA latency: clocks until the model of Corundum's DMA begins to move bytes, one line of the RAM a clock";
 
 /// Passing frames of all sizes.
-fn passing(bench: &mut AppBench, crossing: Crossing) -> Vec<AppRow> {
+fn pass<M: Model>(bench: &mut AppBench<M>, crossing: Crossing) -> Vec<AppRow> {
     let path = crossing.name();
     let Some(flow) = crossing.flow() else {
         return vec![AppRow {
@@ -307,7 +324,7 @@ fn passing(bench: &mut AppBench, crossing: Crossing) -> Vec<AppRow> {
 }
 
 /// Work for the cluster, with packets of all sizes and DMAs near and far.
-fn working(bench: &mut AppBench, work: Work) -> Vec<AppRow> {
+fn working<M: Model>(bench: &mut AppBench<M>, work: Work) -> Vec<AppRow> {
     let far: &[u64] = if work.is_host() {
         &DMA_CLOCKS
     } else {
@@ -327,8 +344,8 @@ fn working(bench: &mut AppBench, work: Work) -> Vec<AppRow> {
         size: Some(size),
         cluster_mhz: Some(1e6 / bench.clocks.cluster_ps as f64),
         dma_clocks: work.is_host().then_some(clocks),
-        latency: None,
         rate: Some((measure_work(bench, work, size, clocks), work.bytes(size))),
+        ..AppRow::default()
     };
     all.map(row).collect()
 }
@@ -342,6 +359,7 @@ impl AppRow {
         };
         vec![
             Cell::plain("path", "path", self.path),
+            Cell::optional("bits a beat", "data_width", Some(self.data)),
             Cell::optional("bytes", "bytes", self.size),
             Cell::optional("cluster MHz", "cluster_mhz", self.cluster_mhz),
             Cell::optional("DMA latency", "dma_latency_cycles", self.dma_clocks),
