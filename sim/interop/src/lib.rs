@@ -3,6 +3,7 @@
 mod bench;
 pub mod compare;
 pub mod contexts;
+pub mod datatypes;
 pub mod examples;
 mod model;
 pub mod probes;

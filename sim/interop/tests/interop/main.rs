@@ -18,6 +18,10 @@ fn interop(arguments: &[&str]) -> (String, Option<i32>) {
     refused(Command::new(env!("CARGO_BIN_EXE_interop")).args(arguments))
 }
 
+fn datatypes(arguments: &[&str]) -> (String, Option<i32>) {
+    refused(Command::new(env!("CARGO_BIN_EXE_datatypes")).args(arguments))
+}
+
 fn cards(arguments: &[&str]) -> (String, Option<i32>) {
     refused(Command::new(script()).args(arguments))
 }
@@ -78,6 +82,11 @@ fn wrong_options_exit_with_usage() {
             "0 is not in 40..=100000",
         ),
         (cards(&["--fpspin-dir", "."]), "--corundum-dir"),
+        (datatypes(&[]), "--fpspin-dir"),
+        (
+            datatypes(&["--fpspin-dir", "."]),
+            "there is no fpga/app/pspin/deps/pspin/examples/datatypes in .: name a checkout of FPsPIN",
+        ),
     ] {
         assert!(told.contains(said), "{told}");
         assert_eq!(code, Some(2), "{told}");
