@@ -64,7 +64,10 @@ fn without_checkouts_the_sources_and_their_lists_are_written() {
                 .filter(|line| !line.starts_with("//"))
                 .collect();
             assert_eq!(list, &names[1..4]);
-            let marker = format!("// Made for {board}, {}, stub, 40000000 Hz.", generation.name());
+            let marker = format!(
+                "// Made for {board}, {}, stub, 40000000 Hz, 512 bits.",
+                generation.name()
+            );
             assert!(text(&output, "rtl/mqnic_app_block.sv").contains(&marker));
             assert!(text(&output, "constraints/spinneret_crossings.xdc").ends_with("# crossings\n"));
         }
@@ -137,10 +140,7 @@ fn board_modules_have_unique_names() {
 
 #[test]
 fn every_tool_reads_the_application_block_of_either_generation_without_a_warning() {
-    let others = [
-        (Cluster::Stub, Rate::Gb10),
-        (Cluster::Spinneret, Rate::Gb100),
-    ];
+    let others = [(Cluster::Stub, Rate::Gb10), (Cluster::Spinneret, Rate::Gb100)];
     for (generation, (cluster, rate)) in Generation::ALL.into_iter().zip(others) {
         let scratch = tempfile::tempdir().unwrap();
         let options = Options {
@@ -186,7 +186,10 @@ fn each_rate_has_its_design_and_width() {
         ),
         (
             Rate::Gb10,
-            ["mqnic/Alveo/fpga_25g/fpga_AU200_10g", "mqnic/AU200/fpga_25g/fpga_10g"],
+            [
+                "mqnic/Alveo/fpga_25g/fpga_AU200_10g",
+                "mqnic/AU200/fpga_25g/fpga_10g",
+            ],
             64,
         ),
     ] {
@@ -201,7 +204,10 @@ fn each_rate_has_its_design_and_width() {
             let name = directory.rsplit('/').next().unwrap();
             assert!(text(&output, "fpga/Makefile").contains(&format!("\nBOARD := {name}\n")));
             let made_for = format!("{width} bits");
-            assert!(text(&output, "rtl/mqnic_app_block.sv").contains(&made_for), "{rate:?}");
+            assert!(
+                text(&output, "rtl/mqnic_app_block.sv").contains(&made_for),
+                "{rate:?}"
+            );
             assert!(output.notes[0].contains(&made_for), "{:?}", output.notes);
         }
     }

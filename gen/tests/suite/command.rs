@@ -302,6 +302,7 @@ pub(crate) fn refusals(told: &mut Vec<String>) {
         &["--board", "vcu1526"],
         &["--board", "vcu1525", "--corundum", "2023-21"],
         &["--board", "vcu1525", "--cluster", "none"],
+        &["--board", "vcu1525", "--rate", "40"],
         &["--board", "vcu1525", "--cluster-mhz", "40M"],
         &["--board", "alchitry-cu", "--cluster-mhz", "50"],
         &["--set", "width"],

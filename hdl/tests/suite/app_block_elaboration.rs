@@ -100,7 +100,7 @@ fn it_elaborates_with_what_cards_set() {
         for (interfaces, time_stamp, memories, [port, interface]) in
             cards.into_iter().skip(number % step).step_by(step)
         {
-            let shipped = Shipped::new("cards", generation, interface);
+            let shipped = Shipped::new("cards", generation, interface as usize);
             let mut parameters = CARDS.to_vec();
             parameters.extend([
                 ("IF_COUNT", interfaces),
@@ -111,8 +111,8 @@ fn it_elaborates_with_what_cards_set() {
                 ("AXIS_IF_RX_USER_WIDTH", time_stamp + 1),
                 ("DDR_CH", memories),
                 ("AXIS_DATA_WIDTH", port),
-                ("AXIS_SYNC_DATA_WIDTH", interface as u64),
-                ("AXIS_IF_DATA_WIDTH", interface as u64),
+                ("AXIS_SYNC_DATA_WIDTH", interface),
+                ("AXIS_IF_DATA_WIDTH", interface),
             ]);
             let said = shipped.lint(&parameters);
             assert_eq!(said, Ok(()), "{generation}, {parameters:?}");
@@ -194,7 +194,7 @@ const LIMITS: &[(&str, u64)] = &[
 #[test]
 fn it_elaborates_at_its_limits() {
     for generation in Generation::ALL {
-        let said = Shipped::new("limits", generation).lint(LIMITS);
+        let said = Shipped::new("limits", generation, 512).lint(LIMITS);
         assert_eq!(said, Ok(()), "{generation}");
     }
 }
