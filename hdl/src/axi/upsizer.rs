@@ -103,7 +103,7 @@ impl UpsizerShape {
     }
 }
 
-/// Makes wide beats of narrow ones, and the other way round.
+/// Makes wide beats of narrow ones, and narrow ones of those that are read.
 #[module(
     shape: UpsizerShape,
     narrow: AxiShape = shape.narrow(),
@@ -244,7 +244,7 @@ fn update() {
     m.w.valid = data_valid;
     s.b = m.b;
 
-    /// Reads: a wide beat stays until its last narrow one has gone.
+    /// Reads: a wide beat stays until its last narrow one leaves.
     let (lane_first, left_first) = read_bursts.m.data.split_at(lane);
     let (read_at, left) = if reading {
         (read_lane, read_left)

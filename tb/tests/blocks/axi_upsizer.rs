@@ -46,7 +46,7 @@ impl<M: Model> Tb<M> {
         }
     }
 
-    /// Nobody pauses, and the slave answers after a clock.
+    /// No side pauses, and the slave answers after a clock.
     fn fast(run: &mut TestRun) -> Self {
         let tb = Self::new(run, MasterPauses::default(), &SlaveConfig::default());
         tb.master.set_skew(Skew::Random { most: 0 });
@@ -284,7 +284,7 @@ fn a_reset_discards_everything<M: Model>(run: &mut TestRun) {
             tb.master.read(ReadRequest::new(burst));
         }
         tb.sim.run(clocks);
-        // The bus models begin anew with the reset, and know nothing of what was under way.
+        // The bus models begin again with the reset, and know nothing of what was under way.
         tb.sim.reset();
         tb.master.clear();
         tb.sim.run(40);

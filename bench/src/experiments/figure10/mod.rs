@@ -195,7 +195,7 @@ pub(crate) fn points(
     })
 }
 
-/// What a file of points holds.
+/// The contents of a file of points.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Record {
     /// As it was measured before the first point.

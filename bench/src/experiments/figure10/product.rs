@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 const DIMENSIONS: [u32; 10] = [32, 64, 128, 192, 256, 384, 512, 768, 1024, 1500];
 /// Rates of the device in Gb/s.
 const RATES: [f64; 5] = [0.0, 5.0, 10.0, 20.0, 40.0];
-/// Dimension at which it is measured beside a device: three matrices are some 4 MB.
+/// Dimension at which it is measured with a device: three matrices are some 4 MB.
 const BESIDE: u32 = 400;
 /// Multiplications of a case.
 const RUNS: usize = 20;
@@ -123,17 +123,21 @@ impl Product {
     }
 }
 
-/// The rate that a device has, and seconds of a multiplication beside it.
+/// The rate that a device has, and seconds of a multiplication meanwhile.
 fn beside(gbps: f64) -> (f64, Spread) {
     let (ends, written) = (AtomicBool::new(false), AtomicU64::new(0));
     let mut product = Product::new(BESIDE);
     thread::scope(|scope| {
         if gbps > 0.0 {
             scope.spawn(|| device(gbps, &ends, &written));
+            while written.load(Ordering::Relaxed) == 0 {
+                thread::yield_now();
+            }
         }
-        let begun = Instant::now();
+        let (begun, before) = (Instant::now(), written.load(Ordering::Relaxed));
         let times = product.times();
-        let rate = written.load(Ordering::Relaxed) as f64 * 8.0 / begun.elapsed().as_secs_f64() / 1e9;
+        let bytes = written.load(Ordering::Relaxed) - before;
+        let rate = bytes as f64 * 8.0 / begun.elapsed().as_secs_f64() / 1e9;
         ends.store(true, Ordering::Relaxed);
         (rate, times)
     })
@@ -141,7 +145,8 @@ fn beside(gbps: f64) -> (f64, Spread) {
 
 /// Writes at that rate until it ends, and counts the bytes.
 fn device(gbps: f64, ends: &AtomicBool, written: &AtomicU64) {
-    let mut buffer = vec![0_u8; BUFFER];
+    // All pages are there before the first write counts.
+    let mut buffer = vec![1_u8; BUFFER];
     let begun = Instant::now();
     let mut count = 0_u64;
     while !ends.load(Ordering::Relaxed) {

@@ -270,7 +270,7 @@ fn app(name: &'static str) -> Result<Figures> {
     Ok(Figures::new(name, Some(0), APP_EXPLANATION, rows, all.cycles))
 }
 
-/// What was measured, and in how many cycles.
+/// Rows of the table, and the cycles that were simulated.
 #[derive(Default)]
 struct AppRows {
     rows: Vec<AppRow>,
