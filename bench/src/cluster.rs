@@ -387,7 +387,7 @@ fn slmp(bytes: u32, clusters: usize, window: u16) -> Result<Message> {
     };
     let program = program("slmp", &how.nic)?;
     let message: Vec<u8> = (0..bytes).map(|place| (place >> 3) as u8 ^ place as u8).collect();
-    let done = transfer(&program, &message, &how)?;
+    let (done, _) = transfer(&program, &message, &how)?;
     let handlers = done.segments.of(Cause::Accepted).max(1);
     let frames = f64::from(bytes) + handlers as f64 * (HEADERS + HEADER_BYTES) as f64;
     Ok(Message {

@@ -13,8 +13,10 @@ pub use stack::Protocol;
 
 pub(crate) use figure10::{MESSAGES, Point, Spec, TIMES, points};
 
-use anyhow::{Result, anyhow};
+use anyhow::{Context as _, Result, anyhow};
 use clap::{Args, ValueEnum};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use spinneret_nic::nic::{Backend, NicConfig};
 use spinneret_nic::picture::Style;
 use spinneret_table::bench::write;
@@ -38,7 +40,7 @@ pub(crate) struct Arguments {
     /// Folder for results
     #[arg(long, value_name = "DIR", default_value = "docs/results")]
     out: PathBuf,
-    /// Draw Figure 7 from the table in that folder, whose host part was measured on a quiet machine
+    /// Draw Figures 7 and 8 from the tables in that folder
     #[arg(long)]
     redraw: bool,
     #[command(flatten)]
@@ -52,6 +54,8 @@ enum Which {
     Figure7,
     /// Files over SLMP, with all windows
     Figure8,
+    /// Throughput of this machine's network stack, which Figure 8 shows as well; has to be named
+    Iperf3,
     /// A file over SLMP on bad cables
     Faults,
     /// The types of Figure 10
@@ -76,7 +80,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     for which in only.unwrap_or(&all) {
         match which {
             Which::Figure7 => figure7::run(out, clusters, arguments.redraw)?,
-            Which::Figure8 => figure8::throughput(out, clusters, *largest)?,
+            Which::Figure8 => figure8::throughput(out, clusters, *largest, arguments.redraw)?,
+            Which::Iperf3 => figure8::iperf3(out)?,
             Which::Faults => figure8::faults(out, clusters, *largest)?,
             Which::Figure9 => figure9::run(out)?,
             Which::Figure10 => figure10::run(out, clusters, &arguments.figure10)?,
@@ -142,6 +147,46 @@ fn modelled(style: Style) -> Style {
         line: Some(1),
         is_dashed: true,
         ..style
+    }
+}
+
+/// Finished points in a file of `target/experiments`, with which an interrupted run continues.
+struct Known<P> {
+    path: PathBuf,
+    points: Mutex<Vec<P>>,
+}
+
+impl<P: Clone + Serialize + DeserializeOwned> Known<P> {
+    /// Reads them; there may be no file yet.
+    fn read(name: &str) -> Result<Self> {
+        let path = Path::new("target/experiments").join(name);
+        let points = match std::fs::read(&path) {
+            Ok(text) => serde_json::from_slice(&text)
+                .with_context(|| format!("{} does not hold points; remove it", path.display()))?,
+            Err(error) if error.kind() == ErrorKind::NotFound => Vec::new(),
+            Err(error) => return Err(error).with_context(|| format!("cannot read {}", path.display())),
+        };
+        let points = Mutex::new(points);
+        Ok(Self { path, points })
+    }
+
+    fn all(&self) -> Vec<P> {
+        self.points.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Saves one more.
+    fn add(&self, point: P) -> Result<()> {
+        let mut points = self.points.lock().unwrap_or_else(PoisonError::into_inner);
+        points.push(point);
+        write(&self.path, &serde_json::to_string_pretty(&*points)?)
+    }
+
+    /// Removes the file: the next run measures all points again.
+    fn remove(self) -> Result<()> {
+        match std::fs::remove_file(&self.path) {
+            Err(error) if error.kind() != ErrorKind::NotFound => Err(error.into()),
+            _ => Ok(()),
+        }
     }
 }
 

@@ -35,6 +35,44 @@ fn tables_round_trip() {
     assert_eq!(read_figure7(""), Err(1));
 }
 
+/// Files are as long as a window at least, so the shortest has two of them.
+#[test]
+fn figure_8_repeats_transfers_until_enough_succeeded() {
+    let folder = tempfile::tempdir().expect("there is room");
+    let arguments = ["experiments", "figure8", "--largest", "10000", "--out", "."];
+    let output = bench(folder.path(), &arguments);
+    assert!(output.status.success(), "{output:?}");
+    let table = std::fs::read_to_string(folder.path().join("figure8.csv")).expect("the table was written");
+    let rows: Vec<Vec<&str>> = table.lines().map(|line| line.split(',').collect()).collect();
+    let settings: Vec<&[&str]> = rows.iter().skip(1).map(|row| &row[..5]).collect();
+    let expected = [
+        ["1", "10000", "1", "false", "20"],
+        ["4", "10000", "1", "false", "20"],
+        ["1", "10000", "1", "true", "6"],
+        ["4", "10000", "1", "true", "6"],
+    ];
+    assert_eq!(settings, expected);
+    for row in &rows[1..] {
+        let gbps: Vec<f64> = row[5..8].iter().filter_map(|cell| cell.parse().ok()).collect();
+        let [median, low, high] = gbps[..] else {
+            panic!("{row:?}");
+        };
+        assert!(0.1 < low && low < median && median < high, "{row:?}");
+    }
+    // Its points are not used again, and the picture can be drawn from the table alone.
+    assert!(!folder.path().join("target/experiments/figure8.json").exists());
+    let before = std::fs::read(folder.path().join("figure8.svg")).expect("the picture was drawn");
+    assert!(
+        bench(folder.path(), &[&arguments[..], &["--redraw"]].concat())
+            .status
+            .success()
+    );
+    assert_eq!(
+        std::fs::read(folder.path().join("figure8.svg")).ok(),
+        Some(before)
+    );
+}
+
 #[test]
 fn a_missed_bar_sets_the_exit_code_and_figures_are_written() {
     let folder = tempfile::tempdir().expect("there is room");

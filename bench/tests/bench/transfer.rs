@@ -1,14 +1,16 @@
 //! SLMP from host to host, through two NICs and a cable.
 
-use spinneret_bench::transfer::{Transfer, Transferred, transfer};
+use spinneret_bench::transfer::{Transfer, Transferred, transfer, transfers};
 use spinneret_cluster::{Config, Program};
-use spinneret_fabric::Faults;
+use spinneret_fabric::{Counts, Faults};
 use spinneret_nic::installed::example;
 use spinneret_nic::nic::{Backend, NicConfig};
 use spinneret_nic::run;
 use spinneret_slmp::frame::UdpChecksum;
 use spinneret_slmp::memory::Cause;
 use spinneret_slmp::{Mode, SenderConfig};
+use std::collections::BTreeSet;
+use std::time::Duration;
 
 fn program() -> Program {
     program_for(2)
@@ -27,8 +29,8 @@ fn message(bytes: usize) -> Vec<u8> {
 }
 
 /// Sends a message, which arrives as it was sent or this fails, and prints what it took.
-fn send(bytes: usize, how: &Transfer) -> Transferred {
-    let done = transfer(&program(), &message(bytes), how).unwrap_or_else(|error| panic!("{error}"));
+fn send(bytes: usize, how: &Transfer) -> (Transferred, Vec<Counts>) {
+    let (done, cables) = transfer(&program(), &message(bytes), how).unwrap_or_else(|error| panic!("{error}"));
     println!(
         "{bytes} bytes, {:?}, {:?}: {:.1} us, {:.2} Gb/s, {} segments, {} again, HPU load {:.0} %, {} clocks a segment; \
          round trip {:?}; cables {:?}",
@@ -36,14 +38,14 @@ fn send(bytes: usize, how: &Transfer) -> Transferred {
         how.faults,
         done.time.as_secs_f64() * 1e6,
         done.gbps(),
-        done.sender.segments,
-        done.sender.retransmissions,
+        done.sent(),
+        done.sent_again(),
         100.0 * done.hpu_load,
         done.hpu_clocks / u64::from(done.segments.of(Cause::Accepted) + done.segments.of(Cause::Duplicate)),
-        done.sender.smoothed_round_trip,
-        done.cables,
+        done.senders[0].smoothed_round_trip,
+        cables,
     );
-    done
+    (done, cables)
 }
 
 fn with(mode: Mode, faults: Faults, seed: u64) -> Transfer {
@@ -61,9 +63,9 @@ fn a_wide_window_is_as_fast_as_the_reference() {
     // Up to 20 packets of a message stay in its home cluster: a window of 16 is eight HPUs at work. The paper's best
     // median, for whatever window, is 6.68 Gb/s.
     for (window, least) in [(16, 4.4), (64, 6.68)] {
-        let done = send(1_000_000, &with(Mode::Window(window), Faults::default(), 1));
+        let (done, _) = send(1_000_000, &with(Mode::Window(window), Faults::default(), 1));
         // Segments that wait until the message is open are overtaken by later ones, which looks like a loss.
-        assert!(done.sender.retransmissions <= 3, "{:?}", done.sender);
+        assert!(done.sent_again() <= 3, "{:?}", done.senders);
         assert_eq!(done.segments.of(Cause::Accepted), 684);
         let gbps = done.gbps();
         assert!(gbps >= least, "window {window}: {gbps:.2} Gb/s");
@@ -77,7 +79,8 @@ fn at_most_eight_clusters_receive() {
     let mut how = with(Mode::Window(64), Faults::default(), 1);
     for clusters in [1, 4, 8] {
         how.nic.cluster.clusters = clusters;
-        let done = transfer(&program_for(clusters), &message, &how).unwrap_or_else(|error| panic!("{error}"));
+        let (done, _) =
+            transfer(&program_for(clusters), &message, &how).unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(done.segments.completed(), 1, "{clusters} clusters");
     }
     how.nic.cluster.clusters = 9;
@@ -101,7 +104,7 @@ fn four_and_eight_clusters_of_the_hardware_receive() {
             nic: NicConfig { cluster, ..plain },
             ..with(Mode::Window(64), Faults::default(), 1)
         };
-        let done = transfer(&program_for(clusters), &message(100_000), &how)
+        let (done, _) = transfer(&program_for(clusters), &message(100_000), &how)
             .unwrap_or_else(|error| panic!("{clusters} clusters: {error}"));
         assert_eq!(done.segments.completed(), 1, "{clusters} clusters");
         assert_eq!(done.segments.of(Cause::Accepted), 69, "{clusters} clusters");
@@ -117,11 +120,58 @@ fn everything_arrives_whatever_the_cable_does() {
             reordering: 0.01,
             corruption: 0.02,
         };
-        let done = send(300_000, &with(Mode::Window(16), faults, seed));
-        let lost: u64 = done.cables.iter().map(|cable| cable.lost).sum();
-        assert!(done.sender.retransmissions > 0 || lost == 0);
-        assert!(done.cables.iter().any(|cable| cable.corrupted > 0));
+        let (done, cables) = send(300_000, &with(Mode::Window(16), faults, seed));
+        let lost: u64 = cables.iter().map(|cable| cable.lost).sum();
+        assert!(done.sent_again() > 0 || lost == 0);
+        assert!(cables.iter().any(|cable| cable.corrupted > 0));
     }
+}
+
+/// A sender that gave up leaves nothing behind that disturbs the next one.
+#[test]
+fn without_retransmission_rounds_fail_and_the_next_ones_do_not() {
+    let loss = Faults {
+        loss: 0.01,
+        ..Faults::default()
+    };
+    let mut how = with(Mode::Window(16), loss, 1);
+    (how.sender.retransmit, how.sender.give_up) = (false, Duration::from_millis(1));
+    let session = transfers(&program(), &message(40_000), &how, 12).unwrap_or_else(|error| panic!("{error}"));
+    let failed: Vec<bool> = session
+        .rounds
+        .iter()
+        .map(|round| round.failure.is_some())
+        .collect();
+    assert!(failed.windows(2).any(|pair| pair == [true, false]), "{failed:?}");
+    for round in &session.rounds {
+        assert_eq!(round.sent_again(), 0);
+        // The acknowledgement of the end may be lost, not the message.
+        assert!(round.failure.is_some() || round.segments.completed() == 1);
+        assert!(u64::from(round.segments.all()) <= round.sent());
+    }
+}
+
+#[test]
+fn senders_pause_at_random_and_a_seed_repeats_that() {
+    let times = |seed| {
+        let mut how = with(Mode::Window(4), Faults::default(), seed);
+        how.pause = Duration::from_nanos(200);
+        let session =
+            transfers(&program(), &message(10_000), &how, 4).unwrap_or_else(|error| panic!("{error}"));
+        session.rounds.iter().map(|round| round.time).collect::<Vec<_>>()
+    };
+    let (one, other) = (times(1), times(2));
+    assert_eq!(one.iter().chain(&other).collect::<BTreeSet<_>>().len(), 8);
+    assert_eq!(times(1), one);
+}
+
+#[test]
+fn two_hosts_send_to_one_at_a_switch() {
+    let mut how = with(Mode::Window(16), Faults::default(), 1);
+    how.senders = 2;
+    let (done, _) = send(100_000, &how);
+    assert_eq!((done.segments.completed(), done.bytes), (2, 200_000));
+    assert_eq!(u64::from(done.segments.all()), done.sent());
 }
 
 #[test]
@@ -130,7 +180,7 @@ fn every_reliability_mode_delivers() {
         let mut how = with(mode, Faults::default(), 1);
         // Without a window, only the rate keeps the sender from sending more than handlers can take.
         how.sender.rate_bits_per_s = (mode == Mode::Message).then_some(5_000_000_000);
-        let done = send(50_000, &how);
+        let (done, _) = send(50_000, &how);
         assert_eq!(done.segments.completed(), 1, "{mode:?}");
     }
 }
@@ -141,7 +191,7 @@ fn checksums_are_verified_on_the_way() {
         checksum: UdpChecksum::Computed,
         ..Transfer::default()
     };
-    let done = send(100_000, &how);
+    let (done, _) = send(100_000, &how);
     assert_eq!(done.segments.of(Cause::UdpChecksum), 0);
 }
 
