@@ -28,8 +28,11 @@ use std::net::SocketAddrV4;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// Message id of the first round.
+/// Message id of the first sender in the first round.
 const MESSAGE: u32 = 0x5eed_0001;
+/// From one sender's id to the next one's. Receivers look for a place by the id, from the same one on for half of the pairs of
+/// random ids; with this distance, in half of the rounds.
+const NEXT_SENDER: u32 = 2;
 /// UDP port of senders.
 const SENDERS_PORT: u16 = 40_000;
 /// Longest time for which the receiving host waits for an acknowledged message.
@@ -318,10 +321,11 @@ impl<'t> Hosts<'t> {
             }
             pass(nic, pauses.next_ps())?;
             let message = self.message(at);
+            let message_id = MESSAGE + at as u32 + NEXT_SENDER * number as u32;
             let start_ps = nic.borrow().now_ps();
             let mut host = SendingHost {
                 nic,
-                sender: Sender::new(self.how.sender, MESSAGE + at as u32, message.len() as u64)?,
+                sender: Sender::new(self.how.sender, message_id, message.len() as u64)?,
                 message,
                 from: endpoint(number, SENDERS_PORT),
                 to: endpoint(self.how.senders, PORT),

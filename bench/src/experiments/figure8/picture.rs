@@ -112,7 +112,11 @@ pub(super) fn draw(
                 title: format!("SLMP {how} retransmission, {}", clusters.name()),
                 x: Axis::log("size of the file", DRAWN[0]..DRAWN[1]).with_words(bytes),
                 y: Axis::log("throughput, Gb/s", LOWEST..highest(own, model, baselines) * 1.3),
-                series: lines.chain(failures).chain(levels(baselines)).collect(),
+                series: lines
+                    .chain(failures)
+                    .chain(name_of_model(model))
+                    .chain(levels(baselines))
+                    .collect(),
             }
             .draw(half)?;
         }
@@ -155,10 +159,7 @@ fn lines(name: &str, (color, shape): (RGBColor, Shape), own: &[Drawn], model: &[
             .collect(),
         ..Series::new(name, style.with(shape), end(own, 0))
     }];
-    if !model.is_empty() {
-        let name = format!("{name}, {}", Clusters(Backend::Model).name());
-        series.push(Series::new(name, modelled(style), end(model, 0)));
-    }
+    series.push(Series::new("", modelled(style), end(model, 0)));
     series
 }
 
@@ -180,6 +181,13 @@ fn failures<'p>(points: impl Iterator<Item = &'p Drawn>) -> Option<Series> {
         labels,
         ..Series::new("none succeeded", style, places)
     })
+}
+
+/// One entry in the legend for all of the model's lines.
+fn name_of_model(model: &[Drawn]) -> Option<Series> {
+    let style = modelled(Style::line(COLORS[6]));
+    let name = format!("the same, {}", Clusters(Backend::Model).name());
+    (!model.is_empty()).then(|| Series::new(name, style, Vec::new()))
 }
 
 /// The paper's throughput and iperf3's, for all sizes.
