@@ -27,6 +27,7 @@ rtl/spinneret_payload_finder.sv
 rtl/spinneret_match_rule.sv
 rtl/spinneret_match_engine.sv
 rtl/spinneret_frame_meter.sv
+rtl/spinneret_column_counter.sv
 rtl/spinneret_payload_sum.sv
 rtl/spinneret_ram_block.sv
 rtl/spinneret_fifo_block.sv

@@ -21,54 +21,7 @@ module spinneret_payload_sum (
     logic shared_2;
     logic shared_3;
     logic shared_4;
-    logic [15:0] low_carry;
-    logic [15:0] high_carry;
-    logic [15:0] shared_5;
-    logic [15:0] shared_6;
-    logic [15:0] shared_7;
-    logic [15:0] shared_8;
-    logic [15:0] low_carry_1;
-    logic [15:0] high_carry_1;
-    logic [15:0] shared_9;
-    logic [15:0] shared_10;
-    logic [15:0] shared_11;
-    logic [15:0] shared_12;
-    logic [15:0] low_carry_2;
-    logic [15:0] high_carry_2;
-    logic [15:0] shared_13;
-    logic [15:0] shared_14;
-    logic [15:0] shared_15;
-    logic [15:0] shared_16;
-    logic [15:0] low_carry_3;
-    logic [15:0] high_carry_3;
-    logic [15:0] shared_17;
-    logic [15:0] shared_18;
-    logic [15:0] shared_19;
-    logic [15:0] shared_20;
-    logic [15:0] low_carry_4;
-    logic [15:0] high_carry_4;
-    logic [15:0] shared_21;
-    logic [15:0] shared_22;
-    logic [15:0] shared_23;
-    logic [15:0] shared_24;
-    logic [15:0] twice;
-    logic [15:0] four_times;
-    logic [15:0] twice_1;
-    logic [15:0] four_times_1;
-    logic [15:0] low;
-    logic [15:0] low_carry_5;
-    logic [15:0] high;
-    logic [15:0] high_carry_5;
-    logic [15:0] four_times_2;
-    logic [15:0] shared_25;
-    logic [15:0] low_carry_6;
-    logic [15:0] shared_26;
-    logic [15:0] twice_2;
-    logic [15:0] four_times_3;
     logic [15:0] before_1; // Third clock: the running sum.
-    logic [15:0] twice_3;
-    logic [15:0] four_times_4;
-    logic [15:0] last_0;
     logic [15:0] last_1;
     logic [15:0] last_2;
     logic [16:0] first_sum;
@@ -137,143 +90,89 @@ module spinneret_payload_sum (
     logic [7:0] bytes_61;
     logic [7:0] bytes_62;
     logic [7:0] bytes_63;
+    logic [15:0] parts_0; // Words whose sum is that of the beat.
+    logic [15:0] parts_1;
+    logic [15:0] parts_2;
+    logic [15:0] parts_3;
+    logic [15:0] parts_4;
     logic [16:0] running;
     logic is_masked = 1'b0;
     logic masked_last;
-    logic [15:0] words_0;
-    logic [15:0] words_1;
-    logic [15:0] words_2;
-    logic [15:0] words_3;
-    logic [15:0] words_4;
     logic is_counted = 1'b0;
     logic counted_last;
+    logic [95:0] counters_0_words;
+    logic [15:0] counters_0_ones;
+    logic [15:0] counters_0_twos;
+    logic [15:0] counters_0_fours;
+    logic [95:0] counters_1_words;
+    logic [15:0] counters_1_ones;
+    logic [15:0] counters_1_twos;
+    logic [15:0] counters_1_fours;
+    logic [95:0] counters_2_words;
+    logic [15:0] counters_2_ones;
+    logic [15:0] counters_2_twos;
+    logic [15:0] counters_2_fours;
+    logic [95:0] counters_3_words;
+    logic [15:0] counters_3_ones;
+    logic [15:0] counters_3_twos;
+    logic [15:0] counters_3_fours;
+    logic [95:0] counters_4_words;
+    logic [15:0] counters_4_ones;
+    logic [15:0] counters_4_twos;
+    logic [15:0] counters_4_fours;
+    logic [95:0] counters_5_words;
+    logic [15:0] counters_5_ones;
+    logic [15:0] counters_5_twos;
+    logic [15:0] counters_5_fours;
+    logic [95:0] counters_6_words;
+    logic [15:0] counters_6_ones;
+    logic [15:0] counters_6_twos;
+    logic [15:0] counters_6_fours;
+    logic [95:0] counters_7_words;
+    logic [15:0] counters_7_ones;
+    logic [15:0] counters_7_twos;
+    logic [15:0] counters_7_fours;
+    logic [95:0] counters_8_words;
+    logic [15:0] counters_8_ones;
+    logic [15:0] counters_8_twos;
+    logic [15:0] counters_8_fours;
+    logic [15:0] counters_9_ones;
+    logic [15:0] counters_9_twos;
+    logic [15:0] counters_9_fours;
 
     assign shared = !(found && beat_number != 2'd0 && (beat_number != 2'd1 || base <= 5'h10));
     assign shared_1 = !(found && beat_number != 2'd0 && (beat_number != 2'd1 || base <= 5'h11));
     assign shared_2 = !(found && beat_number != 2'd0 && (beat_number != 2'd1 || base <= 5'h12));
     assign shared_3 = !(found && beat_number != 2'd0 && (beat_number != 2'd1 || base <= 5'h13));
     assign shared_4 = !(found && beat_number != 2'd0 && (beat_number != 2'd1 || base <= 5'h14));
-    assign shared_5 = ({bytes_1, bytes_0} ^ {bytes_3, bytes_2} ^ {bytes_5, bytes_4}) & ({bytes_7, bytes_6} ^
-        {bytes_9, bytes_8} ^ {bytes_11, bytes_10});
-    assign shared_6 = {bytes_1, bytes_0} ^ {bytes_3, bytes_2} ^ {bytes_5, bytes_4} ^ {bytes_7, bytes_6} ^
-        {bytes_9, bytes_8} ^ {bytes_11, bytes_10};
 
     // Second clock: as few words as fit a counter with the running sum.
-    assign low_carry = ({bytes_1, bytes_0} & {bytes_3, bytes_2}) | ({bytes_1, bytes_0} & {bytes_5, bytes_4}) |
-        ({bytes_3, bytes_2} & {bytes_5, bytes_4});
-    assign high_carry = ({bytes_7, bytes_6} & {bytes_9, bytes_8}) | ({bytes_7, bytes_6} & {bytes_11,
-        bytes_10}) | ({bytes_9, bytes_8} & {bytes_11, bytes_10});
-    assign shared_7 = {low_carry[14:0] ^ high_carry[14:0] ^ shared_5[14:0], low_carry[15] ^ high_carry[15] ^
-        shared_5[15]};
-    assign shared_8 = {(low_carry[13:0] & high_carry[13:0]) | (low_carry[13:0] & shared_5[13:0]) |
-        (high_carry[13:0] & shared_5[13:0]), (low_carry[15:14] & high_carry[15:14]) | (low_carry[15:14] &
-        shared_5[15:14]) | (high_carry[15:14] & shared_5[15:14])};
-    assign shared_9 = ({bytes_13, bytes_12} ^ {bytes_15, bytes_14} ^ {bytes_17, bytes_16}) & ({bytes_19,
-        bytes_18} ^ {bytes_21, bytes_20} ^ {bytes_23, bytes_22});
-    assign shared_10 = {bytes_13, bytes_12} ^ {bytes_15, bytes_14} ^ {bytes_17, bytes_16} ^ {bytes_19,
-        bytes_18} ^ {bytes_21, bytes_20} ^ {bytes_23, bytes_22};
-    assign low_carry_1 = ({bytes_13, bytes_12} & {bytes_15, bytes_14}) | ({bytes_13, bytes_12} & {bytes_17,
-        bytes_16}) | ({bytes_15, bytes_14} & {bytes_17, bytes_16});
-    assign high_carry_1 = ({bytes_19, bytes_18} & {bytes_21, bytes_20}) | ({bytes_19, bytes_18} & {bytes_23,
-        bytes_22}) | ({bytes_21, bytes_20} & {bytes_23, bytes_22});
-    assign shared_11 = {low_carry_1[14:0] ^ high_carry_1[14:0] ^ shared_9[14:0], low_carry_1[15] ^
-        high_carry_1[15] ^ shared_9[15]};
-    assign shared_12 = {(low_carry_1[13:0] & high_carry_1[13:0]) | (low_carry_1[13:0] & shared_9[13:0]) |
-        (high_carry_1[13:0] & shared_9[13:0]), (low_carry_1[15:14] & high_carry_1[15:14]) |
-        (low_carry_1[15:14] & shared_9[15:14]) | (high_carry_1[15:14] & shared_9[15:14])};
-    assign shared_13 = ({bytes_25, bytes_24} ^ {bytes_27, bytes_26} ^ {bytes_29, bytes_28}) & ({bytes_31,
-        bytes_30} ^ {bytes_33, bytes_32} ^ {bytes_35, bytes_34});
-    assign shared_14 = {bytes_25, bytes_24} ^ {bytes_27, bytes_26} ^ {bytes_29, bytes_28} ^ {bytes_31,
-        bytes_30} ^ {bytes_33, bytes_32} ^ {bytes_35, bytes_34};
-    assign low_carry_2 = ({bytes_25, bytes_24} & {bytes_27, bytes_26}) | ({bytes_25, bytes_24} & {bytes_29,
-        bytes_28}) | ({bytes_27, bytes_26} & {bytes_29, bytes_28});
-    assign high_carry_2 = ({bytes_31, bytes_30} & {bytes_33, bytes_32}) | ({bytes_31, bytes_30} & {bytes_35,
-        bytes_34}) | ({bytes_33, bytes_32} & {bytes_35, bytes_34});
-    assign shared_15 = {low_carry_2[14:0] ^ high_carry_2[14:0] ^ shared_13[14:0], low_carry_2[15] ^
-        high_carry_2[15] ^ shared_13[15]};
-    assign shared_16 = {(low_carry_2[13:0] & high_carry_2[13:0]) | (low_carry_2[13:0] & shared_13[13:0]) |
-        (high_carry_2[13:0] & shared_13[13:0]), (low_carry_2[15:14] & high_carry_2[15:14]) |
-        (low_carry_2[15:14] & shared_13[15:14]) | (high_carry_2[15:14] & shared_13[15:14])};
-    assign shared_17 = ({bytes_37, bytes_36} ^ {bytes_39, bytes_38} ^ {bytes_41, bytes_40}) & ({bytes_43,
-        bytes_42} ^ {bytes_45, bytes_44} ^ {bytes_47, bytes_46});
-    assign shared_18 = {bytes_37, bytes_36} ^ {bytes_39, bytes_38} ^ {bytes_41, bytes_40} ^ {bytes_43,
-        bytes_42} ^ {bytes_45, bytes_44} ^ {bytes_47, bytes_46};
-    assign low_carry_3 = ({bytes_37, bytes_36} & {bytes_39, bytes_38}) | ({bytes_37, bytes_36} & {bytes_41,
-        bytes_40}) | ({bytes_39, bytes_38} & {bytes_41, bytes_40});
-    assign high_carry_3 = ({bytes_43, bytes_42} & {bytes_45, bytes_44}) | ({bytes_43, bytes_42} & {bytes_47,
-        bytes_46}) | ({bytes_45, bytes_44} & {bytes_47, bytes_46});
-    assign shared_19 = {low_carry_3[14:0] ^ high_carry_3[14:0] ^ shared_17[14:0], low_carry_3[15] ^
-        high_carry_3[15] ^ shared_17[15]};
-    assign shared_20 = {(low_carry_3[13:0] & high_carry_3[13:0]) | (low_carry_3[13:0] & shared_17[13:0]) |
-        (high_carry_3[13:0] & shared_17[13:0]), (low_carry_3[15:14] & high_carry_3[15:14]) |
-        (low_carry_3[15:14] & shared_17[15:14]) | (high_carry_3[15:14] & shared_17[15:14])};
-    assign shared_21 = ({bytes_49, bytes_48} ^ {bytes_51, bytes_50} ^ {bytes_53, bytes_52}) & ({bytes_55,
-        bytes_54} ^ {bytes_57, bytes_56} ^ {bytes_59, bytes_58});
-    assign shared_22 = {bytes_49, bytes_48} ^ {bytes_51, bytes_50} ^ {bytes_53, bytes_52} ^ {bytes_55,
-        bytes_54} ^ {bytes_57, bytes_56} ^ {bytes_59, bytes_58};
-    assign low_carry_4 = ({bytes_49, bytes_48} & {bytes_51, bytes_50}) | ({bytes_49, bytes_48} & {bytes_53,
-        bytes_52}) | ({bytes_51, bytes_50} & {bytes_53, bytes_52});
-    assign high_carry_4 = ({bytes_55, bytes_54} & {bytes_57, bytes_56}) | ({bytes_55, bytes_54} & {bytes_59,
-        bytes_58}) | ({bytes_57, bytes_56} & {bytes_59, bytes_58});
-    assign shared_23 = {low_carry_4[14:0] ^ high_carry_4[14:0] ^ shared_21[14:0], low_carry_4[15] ^
-        high_carry_4[15] ^ shared_21[15]};
-    assign shared_24 = {(low_carry_4[13:0] & high_carry_4[13:0]) | (low_carry_4[13:0] & shared_21[13:0]) |
-        (high_carry_4[13:0] & shared_21[13:0]), (low_carry_4[15:14] & high_carry_4[15:14]) |
-        (low_carry_4[15:14] & shared_21[15:14]) | (high_carry_4[15:14] & shared_21[15:14])};
-    assign twice = ((shared_6 & shared_7) | (shared_6 & shared_8) | (shared_7 & shared_8)) ^ ((shared_10 &
-        shared_11) | (shared_10 & shared_12) | (shared_11 & shared_12)) ^ ((shared_6 ^ shared_7 ^ shared_8) &
-        (shared_10 ^ shared_11 ^ shared_12));
-    assign four_times = (((shared_6 & shared_7) | (shared_6 & shared_8) | (shared_7 & shared_8)) & ((shared_10
-        & shared_11) | (shared_10 & shared_12) | (shared_11 & shared_12))) | (((shared_6 & shared_7) |
-        (shared_6 & shared_8) | (shared_7 & shared_8)) & (shared_6 ^ shared_7 ^ shared_8) & (shared_10 ^
-        shared_11 ^ shared_12)) | (((shared_10 & shared_11) | (shared_10 & shared_12) | (shared_11 &
-        shared_12)) & (shared_6 ^ shared_7 ^ shared_8) & (shared_10 ^ shared_11 ^ shared_12));
-    assign low = shared_6 ^ shared_7 ^ shared_8 ^ shared_10 ^ shared_11 ^ shared_12 ^ {twice[14:0], twice[15]}
-        ^ {four_times[13:0], four_times[15:14]};
-    assign low_carry_5 = ((shared_6 ^ shared_7 ^ shared_8 ^ shared_10 ^ shared_11 ^ shared_12) & {twice[14:0],
-        twice[15]}) | ((shared_6 ^ shared_7 ^ shared_8 ^ shared_10 ^ shared_11 ^ shared_12) &
-        {four_times[13:0], four_times[15:14]}) | ({twice[14:0], twice[15]} & {four_times[13:0],
-        four_times[15:14]});
-    assign twice_1 = ((shared_14 & shared_15) | (shared_14 & shared_16) | (shared_15 & shared_16)) ^
-        ((shared_18 & shared_19) | (shared_18 & shared_20) | (shared_19 & shared_20)) ^ ((shared_14 ^
-        shared_15 ^ shared_16) & (shared_18 ^ shared_19 ^ shared_20));
-    assign four_times_1 = (((shared_14 & shared_15) | (shared_14 & shared_16) | (shared_15 & shared_16)) &
-        ((shared_18 & shared_19) | (shared_18 & shared_20) | (shared_19 & shared_20))) | (((shared_14 &
-        shared_15) | (shared_14 & shared_16) | (shared_15 & shared_16)) & (shared_14 ^ shared_15 ^ shared_16)
-        & (shared_18 ^ shared_19 ^ shared_20)) | (((shared_18 & shared_19) | (shared_18 & shared_20) |
-        (shared_19 & shared_20)) & (shared_14 ^ shared_15 ^ shared_16) & (shared_18 ^ shared_19 ^ shared_20));
-    assign high = shared_14 ^ shared_15 ^ shared_16 ^ shared_18 ^ shared_19 ^ shared_20 ^ {twice_1[14:0],
-        twice_1[15]} ^ {four_times_1[13:0], four_times_1[15:14]};
-    assign high_carry_5 = ((shared_14 ^ shared_15 ^ shared_16 ^ shared_18 ^ shared_19 ^ shared_20) &
-        {twice_1[14:0], twice_1[15]}) | ((shared_14 ^ shared_15 ^ shared_16 ^ shared_18 ^ shared_19 ^
-        shared_20) & {four_times_1[13:0], four_times_1[15:14]}) | ({twice_1[14:0], twice_1[15]} &
-        {four_times_1[13:0], four_times_1[15:14]});
-    assign shared_25 = {low_carry_5[14:0] ^ high_carry_5[14:0] ^ (low[14:0] & high[14:0]), low_carry_5[15] ^
-        high_carry_5[15] ^ (low[15] & high[15])};
-    assign four_times_2 = (low_carry_5 & high_carry_5) | (low_carry_5 & low & high) | (high_carry_5 & low &
-        high);
-    assign shared_26 = (low ^ high ^ shared_25 ^ {four_times_2[13:0], four_times_2[15:14]}) & (shared_22 ^
-        shared_23 ^ shared_24);
-    assign low_carry_6 = ((low ^ high) & shared_25) | ((low ^ high) & {four_times_2[13:0],
-        four_times_2[15:14]}) | (shared_25 & {four_times_2[13:0], four_times_2[15:14]});
-    assign twice_2 = low_carry_6 ^ ((shared_22 & shared_23) | (shared_22 & shared_24) | (shared_23 &
-        shared_24)) ^ shared_26;
-    assign four_times_3 = (low_carry_6 & ((shared_22 & shared_23) | (shared_22 & shared_24) | (shared_23 &
-        shared_24))) | (low_carry_6 & shared_26) | (((shared_22 & shared_23) | (shared_22 & shared_24) |
-        (shared_23 & shared_24)) & shared_26);
+    assign counters_0_words = {bytes_1, bytes_0, bytes_3, bytes_2, bytes_5, bytes_4, bytes_7, bytes_6,
+        bytes_9, bytes_8, bytes_11, bytes_10};
+    assign counters_1_words = {bytes_13, bytes_12, bytes_15, bytes_14, bytes_17, bytes_16, bytes_19, bytes_18,
+        bytes_21, bytes_20, bytes_23, bytes_22};
+    assign counters_2_words = {bytes_25, bytes_24, bytes_27, bytes_26, bytes_29, bytes_28, bytes_31, bytes_30,
+        bytes_33, bytes_32, bytes_35, bytes_34};
+    assign counters_3_words = {bytes_37, bytes_36, bytes_39, bytes_38, bytes_41, bytes_40, bytes_43, bytes_42,
+        bytes_45, bytes_44, bytes_47, bytes_46};
+    assign counters_4_words = {bytes_49, bytes_48, bytes_51, bytes_50, bytes_53, bytes_52, bytes_55, bytes_54,
+        bytes_57, bytes_56, bytes_59, bytes_58};
+    assign counters_5_words = {counters_0_ones, counters_0_twos[14:0], counters_0_twos[15],
+        counters_0_fours[13:0], counters_0_fours[15:14], counters_1_ones, counters_1_twos[14:0],
+        counters_1_twos[15], counters_1_fours[13:0], counters_1_fours[15:14]};
+    assign counters_6_words = {counters_2_ones, counters_2_twos[14:0], counters_2_twos[15],
+        counters_2_fours[13:0], counters_2_fours[15:14], counters_3_ones, counters_3_twos[14:0],
+        counters_3_twos[15], counters_3_fours[13:0], counters_3_fours[15:14]};
+    assign counters_7_words = {counters_5_ones, counters_5_twos[14:0], counters_5_twos[15],
+        counters_5_fours[13:0], counters_5_fours[15:14], counters_6_ones, counters_6_twos[14:0],
+        counters_6_twos[15], counters_6_fours[13:0], counters_6_fours[15:14]};
+    assign counters_8_words = {counters_7_ones, counters_7_twos[14:0], counters_7_twos[15],
+        counters_7_fours[13:0], counters_7_fours[15:14], counters_4_ones, counters_4_twos[14:0],
+        counters_4_twos[15], counters_4_fours[13:0], counters_4_fours[15:14]};
     assign before_1 = running[15:0];
-    assign twice_3 = ((words_0 & words_1) | (words_0 & words_2) | (words_1 & words_2)) ^ ((words_3 & words_4)
-        | (words_3 & before_1) | (words_4 & before_1)) ^ ((words_0 ^ words_1 ^ words_2) & (words_3 ^ words_4 ^
-        before_1));
-    assign four_times_4 = (((words_0 & words_1) | (words_0 & words_2) | (words_1 & words_2)) & ((words_3 &
-        words_4) | (words_3 & before_1) | (words_4 & before_1))) | (((words_0 & words_1) | (words_0 & words_2)
-        | (words_1 & words_2)) & (words_0 ^ words_1 ^ words_2) & (words_3 ^ words_4 ^ before_1)) | (((words_3
-        & words_4) | (words_3 & before_1) | (words_4 & before_1)) & (words_0 ^ words_1 ^ words_2) & (words_3 ^
-        words_4 ^ before_1));
-    assign last_0 = words_0 ^ words_1 ^ words_2 ^ words_3 ^ words_4 ^ before_1;
-    assign last_1 = {twice_3[14:0], twice_3[15]};
-    assign last_2 = {four_times_4[13:0], four_times_4[15:14]};
-    assign first_sum = 17'(({1'b0, last_0, 1'b1} + {1'b0, last_1, running[16]}) >> 1'd1);
+    assign last_1 = {counters_9_twos[14:0], counters_9_twos[15]};
+    assign last_2 = {counters_9_fours[13:0], counters_9_fours[15:14]};
+    assign first_sum = 17'(({1'b0, counters_9_ones, 1'b1} + {1'b0, last_1, running[16]}) >> 1'd1);
     assign part = first_sum[15:0];
 
     always_ff @(posedge clk) begin
@@ -373,12 +272,11 @@ module spinneret_payload_sum (
             beat_data[511:504];
         is_masked <= beat_valid;
         masked_last <= beat_last;
-        words_0 <= low ^ high ^ shared_25 ^ {four_times_2[13:0], four_times_2[15:14]} ^ shared_22 ^ shared_23
-            ^ shared_24;
-        words_1 <= {twice_2[14:0], twice_2[15]};
-        words_2 <= {four_times_3[13:0], four_times_3[15:14]};
-        words_3 <= {bytes_61, bytes_60};
-        words_4 <= {bytes_63, bytes_62};
+        parts_0 <= counters_8_ones;
+        parts_1 <= {counters_8_twos[14:0], counters_8_twos[15]};
+        parts_2 <= {counters_8_fours[13:0], counters_8_fours[15:14]};
+        parts_3 <= {bytes_61, bytes_60};
+        parts_4 <= {bytes_63, bytes_62};
         is_counted <= is_masked;
         counted_last <= masked_last;
         if (rst || (is_counted && counted_last)) begin
@@ -392,6 +290,77 @@ module spinneret_payload_sum (
             is_counted <= 1'b0;
         end
     end
+
+    // As many as leave fewer words than a counter takes, and the one of the running sum.
+    spinneret_column_counter u_counters_0 (
+        .words(counters_0_words),
+        .ones(counters_0_ones),
+        .twos(counters_0_twos),
+        .fours(counters_0_fours)
+    );
+
+    spinneret_column_counter u_counters_1 (
+        .words(counters_1_words),
+        .ones(counters_1_ones),
+        .twos(counters_1_twos),
+        .fours(counters_1_fours)
+    );
+
+    spinneret_column_counter u_counters_2 (
+        .words(counters_2_words),
+        .ones(counters_2_ones),
+        .twos(counters_2_twos),
+        .fours(counters_2_fours)
+    );
+
+    spinneret_column_counter u_counters_3 (
+        .words(counters_3_words),
+        .ones(counters_3_ones),
+        .twos(counters_3_twos),
+        .fours(counters_3_fours)
+    );
+
+    spinneret_column_counter u_counters_4 (
+        .words(counters_4_words),
+        .ones(counters_4_ones),
+        .twos(counters_4_twos),
+        .fours(counters_4_fours)
+    );
+
+    spinneret_column_counter u_counters_5 (
+        .words(counters_5_words),
+        .ones(counters_5_ones),
+        .twos(counters_5_twos),
+        .fours(counters_5_fours)
+    );
+
+    spinneret_column_counter u_counters_6 (
+        .words(counters_6_words),
+        .ones(counters_6_ones),
+        .twos(counters_6_twos),
+        .fours(counters_6_fours)
+    );
+
+    spinneret_column_counter u_counters_7 (
+        .words(counters_7_words),
+        .ones(counters_7_ones),
+        .twos(counters_7_twos),
+        .fours(counters_7_fours)
+    );
+
+    spinneret_column_counter u_counters_8 (
+        .words(counters_8_words),
+        .ones(counters_8_ones),
+        .twos(counters_8_twos),
+        .fours(counters_8_fours)
+    );
+
+    spinneret_column_counter u_counters_9 (
+        .words({parts_0, parts_1, parts_2, parts_3, parts_4, before_1}),
+        .ones(counters_9_ones),
+        .twos(counters_9_twos),
+        .fours(counters_9_fours)
+    );
 endmodule : spinneret_payload_sum
 
 `default_nettype wire

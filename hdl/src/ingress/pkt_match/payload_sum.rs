@@ -15,8 +15,8 @@
 //! - **Throughput and latency**: one beat a clock, never a stall. The sum is there three clocks after the last beat of its frame.
 //! - **Reset**: there is none; after a frame that was cut the first sum is wrong, so the block is reset with what cuts it.
 //!
-//! Counters add six bits of the same weight to three, in one level of tables each; a carry out of the highest bit goes into
-//! the lowest.
+//! Counters replace six words by three with the same sum, in one level of tables each; a carry out of the highest bit goes into
+//! the lowest. The 32 words of 512 bits become five in four levels.
 
 use super::MatchShape;
 use super::shape::{LARGEST_PAYLOAD_BASE, PAYLOAD_BASE_WIDTH, SMALLEST_PAYLOAD_BASE};
@@ -26,11 +26,17 @@ use spinneret_verilog::prelude::*;
 
 /// Bits of a word that is added.
 const WORD: usize = 16;
-/// Words that a counter of bits takes; it gives three.
+/// Words that a counter takes, and those that it gives.
 const TAKES: usize = 6;
+const GIVES: usize = 3;
 
 /// Adds up the IP payload of every frame.
-#[module(shape: MatchShape, keep = shape.axis().keep())]
+#[module(
+    shape: MatchShape,
+    keep = shape.axis().keep(),
+    words = keep / 2,
+    counted = words.saturating_sub(TAKES - 1).div_ceil(TAKES - GIVES),
+)]
 pub struct PayloadSum {
     /// Synchronous reset: the next beat is the first of a frame.
     pub rst: Wire<In, bool>,
@@ -51,26 +57,42 @@ pub struct PayloadSum {
     /// The sum of the frame whose last beat was there three clocks ago.
     pub sum: Wire<Out, { SUM_BITS }>,
     bytes: [Reg<8>; keep],
+    /// As many as leave fewer words than a counter takes, and the one of the running sum.
+    counters: [ColumnCounter; counted + 1],
+    /// Words whose sum is that of the beat.
+    parts: [Reg<{ WORD }>; words - counted * (TAKES - GIVES)],
     running: Reg<{ SUM_BITS }>,
 }
 
-/// The number of ones among the bits of six words at each place, as words of which the second counts twice, the third four times.
-#[kernel]
-fn count(words: &[Sig]) -> Vec<Sig> {
-    let word = |number: usize| match words.get(number) {
-        Some(word) => *word,
-        None => constant(lit(0, WORD)),
-    };
-    let (low, low_carry) = add(word(0), word(1), word(2));
-    let (high, high_carry) = add(word(3), word(4), word(5));
-    let (twice, four_times) = add(low_carry, high_carry, low & high);
-    vec![low ^ high, rotate(twice, 1), rotate(four_times, 2)]
+/// The number of ones at each place of six words: `ones + 2 * twos + 4 * fours` is the sum of the words.
+#[module(no_clock)]
+pub struct ColumnCounter {
+    /// Six words.
+    pub words: Wire<In, { WORD * TAKES }>,
+    /// Bit 0 of the number of ones at each place.
+    pub ones: Wire<Out, { WORD }>,
+    /// Bit 1.
+    pub twos: Wire<Out, { WORD }>,
+    /// Bit 2.
+    pub fours: Wire<Out, { WORD }>,
 }
 
-/// The sum of three words at each place, and its carries.
+#[kernel(ColumnCounter)]
+fn update() {
+    let word = |number: usize| words.slice(WORD * number, WORD);
+    let (low, low_carry) = full_add(word(0), word(1), word(2));
+    let (high, high_carry) = full_add(word(3), word(4), word(5));
+    let (second, third) = full_add(low_carry, high_carry, low & high);
+    ones = low ^ high;
+    twos = second;
+    fours = third;
+}
+
+/// The sum of three words at each place, and its carries. Both use `half`, so that synthesis finds a single table for each output bit.
 #[kernel]
-fn add(a: Sig, b: Sig, c: Sig) -> (Sig, Sig) {
-    (a ^ b ^ c, (a & b) | (a & c) | (b & c))
+fn full_add(a: Sig, b: Sig, c: Sig) -> (Sig, Sig) {
+    let half = a ^ b;
+    (half ^ c, (a & b) | (half & c))
 }
 
 /// A word times a power of two modulo 0xffff.
@@ -118,6 +140,12 @@ fn update() {
     let (is_masked, masked_last) = (reg_reset(beat_valid, false), reg(beat_last));
 
     /// Second clock: as few words as fit a counter with the running sum.
+    let mut free = counters.iter();
+    let mut count = |words: &[Sig]| {
+        let counter = free.next().expect("each counter takes three words away");
+        counter.words = cat_all(words);
+        vec![counter.ones, rotate(counter.twos, 1), rotate(counter.fours, 2)]
+    };
     let mut words: Vec<Sig> = bytes.chunks(2).map(|pair| cat!(pair[1], pair[0])).collect();
     while words.len() >= TAKES {
         words = words
@@ -131,12 +159,17 @@ fn update() {
             })
             .collect();
     }
-    let words: Vec<Sig> = words.into_iter().map(|word| reg(word)).collect();
+    for (part, word) in parts.iter().zip(words) {
+        *part = word;
+    }
     let (is_counted, counted_last) = (reg_reset(is_masked, false), reg(masked_last));
 
     /// Third clock: the running sum.
     let (before, carry) = running.split_at(WORD);
-    let last = count(&[&words[..], &[before]].concat());
+    let mut words = parts.to_vec();
+    words.push(before);
+    words.resize(TAKES, constant(lit(0, WORD)));
+    let last = count(&words);
     let first_sum = carry_add(last[0], last[1], carry[0]);
     let (part, carry) = first_sum.split_at(WORD);
     let total = carry_add(part, last[2], carry[0]);
