@@ -95,7 +95,7 @@ impl Sender {
 
     /// Processes the header of an acknowledgement. Counts and ignores those that answer no segment of this message.
     pub fn acknowledge(&mut self, header: &Header, now: Duration) {
-        let Some(segment) = self.answered(header) else {
+        let Some((segment, is_bare)) = self.answered(header) else {
             self.statistics.strange_acks += 1;
             return;
         };
@@ -110,8 +110,13 @@ impl Sender {
         self.give_up_at = now.saturating_add(self.config.give_up);
         self.statistics.acks += 1;
         self.statistics.acknowledged_bytes += self.range(segment).len() as u64;
-        if segment == self.last() {
-            // This acknowledges the whole message, so no other acknowledgement is needed.
+        let is_whole = if is_bare {
+            self.flight.is_empty() && self.next == self.segments
+        } else {
+            segment == self.last()
+        };
+        if is_whole {
+            // No other acknowledgement is needed.
             self.is_delivered = true;
             self.flight = Flight::default();
             self.statistics.acknowledged_bytes = self.length as u64;
@@ -249,11 +254,20 @@ impl Sender {
         start..self.length.min(start + self.config.segment_bytes)
     }
 
-    /// The segment that an acknowledgement answers, if it was sent.
-    fn answered(&self, header: &Header) -> Option<u32> {
+    /// The segment that an acknowledgement answers, if it was sent, and whether the acknowledgement is bare: with the flag ACK alone,
+    /// as FPsPIN's handlers send it in a window. A bare one is for its segment only, also that of the last segment.
+    fn answered(&self, header: &Header) -> Option<(u32, bool)> {
         let segment = header.offset / self.config.segment_bytes as u32;
-        let was_sent = segment < self.next && self.header(segment).has(Flags::SYN);
-        (was_sent && *header == self.header(segment).acknowledgement()).then_some(segment)
+        if segment >= self.next || !self.header(segment).has(Flags::SYN) {
+            return None;
+        }
+        let whole = self.header(segment).acknowledgement();
+        let bare = Header {
+            flags: Flags::ACK,
+            ..whole
+        };
+        let is_bare = matches!(self.config.mode, Mode::Window(_)) && *header == bare;
+        (is_bare || *header == whole).then_some((segment, is_bare))
     }
 
     fn silence(&self) -> SendError {

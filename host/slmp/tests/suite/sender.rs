@@ -300,7 +300,7 @@ fn ignores_acknowledgements_without_a_segment() {
         ack(SYN, 20),   // was not sent yet
         ack(EOM | SYN, 30), //
         ack(EOM | SYN, 0), // is not the last
-        ack(NONE, 0),   // has asked for it
+        ack(EOM, 0),    // has asked for it
         ack(SYN, u32::MAX), // beyond everything
     ];
     for (number, header) in (1..).zip(strange) {
@@ -311,6 +311,22 @@ fn ignores_acknowledgements_without_a_segment() {
             "{header:?}"
         );
     }
+}
+
+#[test]
+fn takes_the_flag_ack_alone_for_one_segment() {
+    let mut sender = sender(Mode::Window(4), 35);
+    let all = [(SYN, 0, 10), (SYN, 10, 10), (SYN, 20, 10), (EOM | SYN, 30, 5)];
+    let _ = sends(&mut sender, ms(0), &all);
+    for (offset, in_flight) in [(30, 3), (0, 2), (20, 1)] {
+        sender.acknowledge(&ack(NONE, offset), ms(1));
+        assert_eq!(sender.in_flight(), in_flight);
+        assert_ne!(sender.poll(ms(1)), Step::Done);
+    }
+    sender.acknowledge(&ack(NONE, 10), ms(1));
+    assert_eq!(sender.poll(ms(1)), Step::Done);
+    let statistics = sender.statistics();
+    assert_eq!((statistics.strange_acks, statistics.acknowledged_bytes), (0, 35));
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! Messages over sockets of this machine, through a proxy that loses datagrams.
 
 use crate::support::{
-    ALICE, SYN, Stop, address_of, complete, datagram, header, listener, ms, pattern, send, serve, socket,
-    stopped, v4,
+    ALICE, SYN, Stop, address_of, complete, datagram, header, listener, listener_that_waits, ms, pattern,
+    send, serve, socket, stopped, v4,
 };
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -196,7 +196,7 @@ fn reports_progress_at_the_end() {
 
 #[test]
 fn a_message_that_stays_incomplete_is_given_up_and_told() {
-    let (mut listener, at) = listener(ReceiverConfig::default());
+    let (mut listener, at) = listener_that_waits(ms(300), ReceiverConfig::default());
     let sender = socket();
     sender
         .send_to(&datagram(header(SYN, 0), b"half"), at)

@@ -146,8 +146,13 @@ pub fn address_of(socket: &UdpSocket) -> SocketAddrV4 {
     v4(socket.local_addr().expect("it is bound"))
 }
 
+/// A listener that waits longer for a message than this machine stops a thread.
 pub fn listener(config: ReceiverConfig) -> (Listener, SocketAddrV4) {
-    let listener = Listener::bind(HERE, config, ms(300)).expect("there is a free port");
+    listener_that_waits(Duration::from_secs(60), config)
+}
+
+pub fn listener_that_waits(idle: Duration, config: ReceiverConfig) -> (Listener, SocketAddrV4) {
+    let listener = Listener::bind(HERE, config, idle).expect("there is a free port");
     let address = v4(listener.local_address().expect("it is bound"));
     (listener, address)
 }
