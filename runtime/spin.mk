@@ -3,9 +3,9 @@
 #     HANDLER = icmp_ping
 #     include PATH/TO/runtime/spin.mk
 #
-# and without a Makefile `make -f PATH/TO/runtime/spin.mk` does in a folder with one C file.
+# and without a Makefile `make -f PATH/TO/runtime/spin.mk` does in a folder with one file in C or Fortran.
 #
-#   HANDLER   name of the program            SRCS       its C files ($(HANDLER).c)
+#   HANDLER   name of the program            SRCS       its files in C, or in Fortran (.f90), modules first ($(HANDLER).c)
 #   OPT       optimisation (-O3)             CFLAGS     more options for the compiler
 #   CLUSTERS  clusters of the NIC (2)        LDFLAGS    more options for the linker
 #   PRINTF    double (understands everything) or integer (10 KiB smaller: not %f, not %lld); if it is not set, double
@@ -33,18 +33,19 @@ spin_srcs := $(SPIN_APP_SRCS)
 spin_more_cflags = $(SPIN_CFLAGS) $(if $(filter command,$(origin CFLAGS)),$(CFLAGS))
 spin_more_ldflags = $(SPIN_LDFLAGS) $(if $(filter command,$(origin LDFLAGS)),$(LDFLAGS))
 else
-# A folder with one C file says it all.
+# A folder with one source says it all.
 ifndef HANDLER
-HANDLER := $(or $(SPIN_APP_NAME),$(basename $(notdir $(if $(filter 1,$(words $(wildcard *.c))),$(wildcard *.c)))))
+spin_sources := $(wildcard *.c *.f90)
+HANDLER := $(or $(SPIN_APP_NAME),$(basename $(notdir $(if $(filter 1,$(words $(spin_sources))),$(spin_sources)))))
 endif
 ifeq ($(strip $(HANDLER)),)
-$(error spin.mk: set HANDLER to the name of the handler, because there is not exactly one C file in $(CURDIR))
+$(error spin.mk: set HANDLER to the name of the handler, because there is not exactly one file in C or Fortran in $(CURDIR))
 endif
 ifndef SRCS
-SRCS := $(or $(SPIN_APP_SRCS),$(HANDLER).c)
+SRCS := $(or $(SPIN_APP_SRCS),$(wildcard $(HANDLER).f90),$(HANDLER).c)
 endif
 ifneq ($(filter-out $(wildcard $(SRCS)),$(SRCS)),)
-$(error spin.mk: there is no $(filter-out $(wildcard $(SRCS)),$(SRCS)) in $(CURDIR): set SRCS to the C files of $(HANDLER))
+$(error spin.mk: there is no $(filter-out $(wildcard $(SRCS)),$(SRCS)) in $(CURDIR): set SRCS to the sources of $(HANDLER))
 endif
 spin_name := $(HANDLER)
 spin_srcs := $(SRCS)
@@ -67,6 +68,12 @@ endif
 CLUSTERS ?= 2
 spin_opt := $(call spin_setting,OPT,$(if $(SPIN_BOARD),-Os,-O3))
 spin_build := $(call spin_setting,BUILD,build)
+# Handlers in Fortran have a module and WRITE of their own.
+spin_fortran := $(filter %.f90,$(spin_srcs))
+ifneq ($(spin_fortran),)
+spin_own_srcs := $(addprefix $(RUNTIME)/fortran/,spin.f90 write.c)
+PRINTF ?= double
+endif
 ifndef PRINTF
 PRINTF := $(if $(shell grep -lE '%[-+ \#0-9.*]*(ll|L|j|[aAeEfFgG])|PRI[a-zA-Z]+64' $(spin_srcs) 2>/dev/null),double,integer)
 endif
@@ -115,7 +122,7 @@ spin_ldflags += -Wl,--emit-relocs
 # Objects lie apart, because a public program is called what its author likes, and lies in $(spin_build) itself.
 spin_elf := $(spin_build)/$(spin_name).elf
 spin_objects := $(spin_build)/.objects
-spin_user_objects := $(patsubst %,$(spin_objects)/%.o,$(subst ../,up/,$(spin_srcs)))
+spin_user_objects := $(patsubst %,$(spin_objects)/%.o,$(subst ../,up/,$(spin_srcs)) $(notdir $(spin_own_srcs)))
 
 # Compiling the runtime takes longer than compiling most handlers. A shared folder is named by all that its objects depend
 # on beside their sources: the options and the compiler.
@@ -140,7 +147,8 @@ $(spin_elf): $(spin_runtime_objects) $(spin_user_objects) $(RUNTIME)/link.ld $(R
 	@$(RUNTIME)/report-size $@
 
 # Other settings than last time: everything is compiled again.
-spin_settings = $(CROSS) $(spin_opt) $(spin_cflags) $(spin_ldflags) $(spin_more_cflags) $(spin_more_ldflags)
+spin_settings = $(CROSS) $(spin_opt) $(spin_cflags) $(spin_ldflags) $(spin_more_cflags) $(spin_more_ldflags) \
+    $(if $(spin_fortran),$(FORTRAN) $(spin_fflags))
 $(spin_objects)/settings: spin-force
 	$(spin_check)
 	@mkdir -p $(@D)
@@ -161,6 +169,25 @@ $(spin_objects)/$(subst ../,up/,$(1)).o: $(1) $(spin_objects)/settings
 	@mkdir -p $$(@D)
 	@$(spin_cc) $(spin_cflags) -I$(dir $(1)) $(spin_opt) $$(spin_more_cflags) -MMD -MP -c $(1) -o $$@
 endef
-$(foreach source,$(spin_srcs),$(eval $(call spin_compile,$(source))))
+$(foreach source,$(filter-out %.f90,$(spin_srcs)),$(eval $(call spin_compile,$(source))))
+
+# Compilers for Linux on RISC-V compile Fortran for 32 bits as well. Each file may use the modules of those before it.
+FORTRAN ?= riscv64-linux-gnu-gfortran
+spin_fflags := -march=$(MARCH)_zicsr -mabi=ilp32 -fno-pie -mcmodel=medany -g -frecursive -ffunction-sections -fdata-sections \
+    -Wall -Wextra -Wstack-usage=1536 -J$(spin_objects) $(if $(filter any,$(HPU)),-mno-strict-align -mtune=thead-c906)
+spin_check += $(if $(spin_fortran),$(if $(shell command -v $(FORTRAN)),,$(error \
+    spin.mk: there is no $(FORTRAN): install the Debian package gfortran-riscv64-linux-gnu)))
+define spin_compile_fortran
+$(spin_objects)/$(2).o: $(1) $(3) $(spin_objects)/settings
+	@mkdir -p $$(@D)
+	@$(FORTRAN) $(spin_fflags) $(spin_opt) -c $(1) -o $$@
+spin_modules += $(spin_objects)/$(2).o
+endef
+ifneq ($(spin_fortran),)
+$(eval $(call spin_compile_fortran,$(RUNTIME)/fortran/spin.f90,spin.f90))
+$(foreach source,$(spin_fortran),$(eval $(call spin_compile_fortran,$(source),$(subst ../,up/,$(source)),$$(spin_modules))))
+$(spin_objects)/write.c.o: $(RUNTIME)/fortran/write.c $(spin_objects)/settings
+	@$(spin_cc) $(spin_cflags) $(spin_opt) -MMD -MP -c $< -o $@
+endif
 
 -include $(spin_user_objects:.o=.d) $(spin_runtime_objects:.o=.d)

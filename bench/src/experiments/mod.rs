@@ -60,7 +60,7 @@ enum Which {
     Faults,
     /// The types of Figure 10
     Figure9,
-    /// Messages of MPI's datatypes, and computation meanwhile; takes an hour, and has to be named
+    /// Messages of MPI's datatypes, and computation meanwhile
     Figure10,
     /// Game of Life on grids of ranks, Table 1 of the paper of Molly; starts `molly` under MPI, and has to be named
     Table1,
@@ -75,7 +75,13 @@ enum Which {
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let Arguments { out, largest, .. } = arguments;
     let clusters = Clusters(arguments.backend);
-    let all = [Which::Figure7, Which::Figure8, Which::Faults, Which::Figure9];
+    let all = [
+        Which::Figure7,
+        Which::Figure8,
+        Which::Faults,
+        Which::Figure9,
+        Which::Figure10,
+    ];
     let only = arguments.only.as_ref().map(std::slice::from_ref);
     for which in only.unwrap_or(&all) {
         match which {

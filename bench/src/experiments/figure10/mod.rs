@@ -32,9 +32,10 @@ pub(crate) const TIMES: [u32; 2] = [1, 10];
 /// Arguments of Figure 10.
 #[derive(Debug, Args)]
 pub(super) struct Figure10 {
-    /// Figure 10 with every third length, and 1, 4 and 16 messages
+    /// Figure 10 with all lengths and numbers of messages, which takes an hour; otherwise with every third length, and
+    /// 1, 4 and 16 messages
     #[arg(long)]
-    quick: bool,
+    all: bool,
     /// Windows of Figure 10
     #[arg(long, value_name = "SEGMENTS", value_delimiter = ',', default_values_t = [1, 16])]
     windows: Vec<u16>,
@@ -107,8 +108,8 @@ impl Spec {
         self.elements * ELEMENT_BYTES
     }
 
-    /// All points of both sweeps for a window, or every third length and number of messages.
-    fn all(window: u16, is_quick: bool) -> Vec<Self> {
+    /// The points of both sweeps for a window: all, or every third length and number of messages.
+    fn sweeps(window: u16, all: bool) -> Vec<Self> {
         let lengths = (1..=10).map(|half| (MESSAGES, 2 * half));
         let messages = [1, 2, 4, 8].map(|messages| (messages, ELEMENTS));
         let wanted = |&(messages, elements): &(usize, u64)| match messages {
@@ -116,7 +117,7 @@ impl Spec {
             fewer => [1, 4].contains(&fewer),
         };
         let points = messages.into_iter().chain(lengths);
-        let points = points.filter(|point| !is_quick || wanted(point));
+        let points = points.filter(|point| all || wanted(point));
         let of = |(messages, elements)| {
             PaperType::ALL.map(|kind| Self {
                 kind,
@@ -219,7 +220,7 @@ pub(super) fn run(out: &Path, clusters: Clusters, arguments: &Figure10) -> Resul
         .windows
         .iter()
         .rev()
-        .flat_map(|&window| Spec::all(window, arguments.quick))
+        .flat_map(|&window| Spec::sweeps(window, arguments.all))
         .filter(|spec| known.points.iter().all(|point| point.spec != *spec))
         .collect();
     let all = Mutex::new(known);

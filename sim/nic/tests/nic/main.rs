@@ -6,6 +6,7 @@ mod ether;
 mod ether_examples;
 mod fabric;
 mod files;
+mod fortran;
 mod fpspin;
 mod gdb;
 mod handler_errors;
