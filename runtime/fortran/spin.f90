@@ -1,4 +1,4 @@
-! What a handler in Fortran sees of its task: the structures of handler.h, and the packet as an array of bytes.
+! The task of a handler in Fortran, as in handler.h, and its packet as an array of bytes.
 !
 !     subroutine sizes_ph(args) bind(c)
 !         use spin

@@ -1,4 +1,4 @@
-! What a program in Fortran writes about the bytes of a packet: compiled for HPUs and for the machine of the test.
+! Output in Fortran about the bytes of a packet, compiled for HPUs and for the machine of the test.
 module list
     use, intrinsic :: iso_c_binding
     implicit none
