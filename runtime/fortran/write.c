@@ -13,11 +13,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A statement. The compiler fills the first words; the rest, at least 192 bytes from byte 160 on, is the library's. */
+/* A statement. The compiler fills 152 bytes; the next 192 are the library's own (st_parameter_dt of libgfortran). */
 typedef struct {
     uint32_t flags;
     int32_t unit;
-    uint8_t other[152];
+    uint8_t other[144];
     /* Items so far, and whether the last was text: no blank is between two texts. */
     uint32_t items;
     bool was_text;
@@ -66,7 +66,9 @@ static void begin(statement_t *statement, bool is_text) {
 
 void _gfortran_transfer_character_write(statement_t *statement, const char *text, int length) {
     begin(statement, true);
-    printf("%.*s", length, text);
+    for (int i = 0; i < length; i++) {
+        putchar(text[i]);
+    }
 }
 
 void _gfortran_transfer_logical_write(statement_t *statement, const void *value, int kind) {

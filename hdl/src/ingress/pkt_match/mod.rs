@@ -50,7 +50,7 @@ mod shape;
 pub use engine::MatchEngine;
 pub use meter::FrameMeter;
 pub use payload::PayloadFinder;
-pub use payload_sum::PayloadSum;
+pub use payload_sum::{ColumnCounter, PayloadSum};
 pub(crate) use payload_sum::SUM;
 pub use rule::{MatchRule, RuleIn};
 pub use shape::MatchShape;
