@@ -11,7 +11,7 @@
 
 use super::checkout::{Checkout, INCLUDE, PARAMETERS};
 use super::pspin::{DEFINES, Pspin};
-use super::regions::{HOOKS, REGIONS, hooks};
+use super::regions::{HOOKS, Hook, REGIONS, hooks};
 use super::{APP_BLOCK, OVERLAY, base_name};
 use crate::render::{File, HASH_HEADER};
 
@@ -180,9 +180,9 @@ if {$spinneret_failed} {
             ));
         }
         text.push_str("\n# Incremental implementation: the reference is read and kept by these scripts.\n");
-        for (step, script) in HOOKS {
+        for Hook { step, name, .. } in HOOKS {
             text.push_str(&format!(
-                "set_property {step} [file normalize [file join [file dirname [info script]] {script}]] [get_runs impl_1]\n"
+                "set_property {step} [file normalize [file join [file dirname [info script]] {name}]] [get_runs impl_1]\n"
             ));
         }
         if let Some(pspin) = self.pspin {

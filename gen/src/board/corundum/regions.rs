@@ -8,10 +8,27 @@ use spinneret_hdl::app::Cluster;
 
 /// Path of the regions below the output directory.
 pub(super) const REGIONS: &str = "constraints/spinneret_regions.xdc";
-/// Scripts of an implementation run, in [`OVERLAY`], with the step and the place where Vivado reads them.
-pub(super) const HOOKS: [(&str, &str); 2] = [
-    ("STEPS.PLACE_DESIGN.TCL.PRE", "reference_read.tcl"),
-    ("STEPS.ROUTE_DESIGN.TCL.POST", "reference_write.tcl"),
+/// A script that Vivado reads in an implementation run. Its text is in `constraints/`.
+pub(super) struct Hook {
+    /// Vivado's property for the step, and the place in it.
+    pub step: &'static str,
+    /// Name of the file, in [`OVERLAY`].
+    pub name: &'static str,
+    text: &'static str,
+}
+
+/// The scripts of the incremental implementation.
+pub(super) const HOOKS: [Hook; 2] = [
+    Hook {
+        step: "STEPS.PLACE_DESIGN.TCL.PRE",
+        name: "reference_read.tcl",
+        text: include_str!("../../../../constraints/reference_read.tcl"),
+    },
+    Hook {
+        step: "STEPS.ROUTE_DESIGN.TCL.POST",
+        name: "reference_write.tcl",
+        text: include_str!("../../../../constraints/reference_write.tcl"),
+    },
 ];
 
 /// Rows of an SLR for each of spinneret's own clusters, counted from its lowest: the first and the last two of five. A cluster has
@@ -75,43 +92,8 @@ pub(super) fn regions(board: &Board, cluster: Cluster) -> Option<File> {
 /// The scripts of the incremental implementation, in the order of [`HOOKS`]: the routed design that met its timing last is the
 /// reference of the next run (UG904, "Using Incremental Implementation").
 pub(super) fn hooks() -> [File; 2] {
-    let [read, write] = HOOKS.map(|(_, name)| format!("{OVERLAY}/{name}"));
-    let start =
-        "set spinneret_reference [file join [file dirname [file normalize [info script]]] reference.dcp]\n";
-    [
-        File {
-            name: read,
-            text: format!(
-                "{HASH_HEADER}
-# Vivado reads this before it places: reuses placement and routing of the reference, if there is one.
-# Remove reference.dcp to place everything from the start.
-{start}if {{[file exists $spinneret_reference]}} {{
-    puts \"spinneret: incremental implementation from $spinneret_reference\"
-    read_checkpoint -incremental $spinneret_reference
-}}
-"
-            ),
-        },
-        File {
-            name: write,
-            text: format!(
-                "{HASH_HEADER}
-# Vivado reads this after it has routed: a design that meets its timing becomes the reference of the next run.
-{start}set spinneret_met 1
-foreach spinneret_kind {{max min}} {{
-    foreach spinneret_path [get_timing_paths -delay_type $spinneret_kind -max_paths 1] {{
-        set spinneret_slack [get_property SLACK $spinneret_path]
-        if {{[string is double -strict $spinneret_slack] && $spinneret_slack < 0}} {{
-            puts \"spinneret: slack $spinneret_slack ns ($spinneret_kind), so the reference is not replaced\"
-            set spinneret_met 0
-        }}
-    }}
-}}
-if {{$spinneret_met}} {{
-    write_checkpoint -force $spinneret_reference
-}}
-"
-            ),
-        },
-    ]
+    HOOKS.map(|Hook { name, text, .. }| File {
+        name: format!("{OVERLAY}/{name}"),
+        text: format!("{HASH_HEADER}\n# The text is constraints/{name} of spinneret.\n{text}"),
+    })
 }
