@@ -214,7 +214,13 @@ pub(super) struct Timeout {
     measured: Option<(Duration, Duration)>,
     current: Duration,
     backed_off_at: Option<Duration>,
+    /// How many times the usual time beyond a round trip an overtaken segment may take, and when this has grown.
+    allowance: u32,
+    allowed_at: Duration,
 }
+
+/// The greatest allowance.
+const MAX_ALLOWANCE: u32 = 4;
 
 impl Timeout {
     pub(super) fn new(config: &SenderConfig) -> Self {
@@ -224,6 +230,8 @@ impl Timeout {
             measured: None,
             current: config.initial_timeout,
             backed_off_at: None,
+            allowance: 1,
+            allowed_at: Duration::ZERO,
         }
     }
 
@@ -239,7 +247,19 @@ impl Timeout {
     /// round trip, because handlers on many cores finish out of order.
     pub(super) fn patience(&self) -> Option<Duration> {
         self.measured
-            .map(|(smoothed, deviation)| smoothed + smoothed / 2 + deviation * 2)
+            .map(|(smoothed, deviation)| smoothed + (smoothed / 2 + deviation * 2) * self.allowance)
+    }
+
+    /// Both transmissions of a segment were acknowledged, so the second one was too early. Overtaken segments get more time, once in a
+    /// round trip (RFC 8985, section 6.2, does the same after a DSACK).
+    pub(super) fn was_too_early(&mut self, now: Duration) {
+        let Some((smoothed, _)) = self.measured else {
+            return;
+        };
+        if now >= self.allowed_at + smoothed && self.allowance < MAX_ALLOWANCE {
+            self.allowance += 1;
+            self.allowed_at = now;
+        }
     }
 
     /// Adds the round-trip time of a segment that was sent once, and ends a back-off. Retransmitted segments do not count (Karn's

@@ -24,6 +24,8 @@ pub struct Sender {
     next: u32,
     /// Segments with SYN that were not acknowledged.
     flight: Flight,
+    /// Segments that were sent again and acknowledged once.
+    sent_again: BTreeSet<u32>,
     timeout: Timeout,
     pacer: Pacer,
     /// In [`Mode::Message`]: the next segment, while all are retransmitted.
@@ -61,6 +63,7 @@ impl Sender {
             segments,
             next: 0,
             flight: Flight::default(),
+            sent_again: BTreeSet::new(),
             timeout: Timeout::new(&config),
             pacer: Pacer::new(config.rate_bits_per_s),
             again: None,
@@ -101,9 +104,14 @@ impl Sender {
         };
         let Some(transmission) = self.flight.acknowledge(segment) else {
             self.statistics.duplicate_acks += 1;
+            if self.sent_again.remove(&segment) {
+                self.timeout.was_too_early(now);
+            }
             return;
         };
-        if !transmission.is_repeated {
+        if transmission.is_repeated {
+            self.sent_again.insert(segment);
+        } else {
             self.timeout.measure(now.saturating_sub(transmission.sent_at));
             self.statistics.smoothed_round_trip = self.timeout.smoothed();
         }

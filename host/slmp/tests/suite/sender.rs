@@ -187,6 +187,41 @@ fn only_lost_segments_are_repeated_when_their_time_is_over() {
     assert_eq!(sender.statistics().timeouts, 5);
 }
 
+/// The sender waits longer for overtaken segments when it learns that it has repeated one too early.
+#[test]
+fn overtaken_segments_get_more_time_after_a_retransmission_that_was_not_needed() {
+    let all: Vec<_> = (0..16)
+        .map(|number| (if number == 15 { EOM | SYN } else { SYN }, 10 * number, 10))
+        .collect();
+    let mut sender = sender(Mode::Window(5), 160);
+    let _ = sends(&mut sender, ms(0), &all[..5]);
+    // Three later ones come back after a round trip of 1 ms, and its mean deviation is 0.28 ms then.
+    for offset in [10, 20, 30] {
+        sender.acknowledge(&ack(SYN, offset), ms(1));
+    }
+    let _ = sends(&mut sender, ms(1), &all[5..8]);
+    let _ = sends(&mut sender, us(2063), &all[..1]);
+    sender.acknowledge(&ack(SYN, 0), us(2070));
+    sender.acknowledge(&ack(SYN, 0), us(2080));
+    sender.acknowledge(&ack(SYN, 40), us(2080));
+    assert_eq!(sender.statistics().duplicate_acks, 1);
+    let _ = sends(&mut sender, us(2080), &all[8..10]);
+    // The next ones are overtaken as well. Without the second acknowledgement, one would be repeated now.
+    for offset in [60, 70, 80] {
+        sender.acknowledge(&ack(SYN, offset), us(3080));
+    }
+    let Step::Wait(until) = sends(&mut sender, us(3080), &all[10..13]) else {
+        panic!("a segment is missing")
+    };
+    let (round_trip, patience) = (sender.statistics().smoothed_round_trip, until - ms(1));
+    let round_trip = round_trip.expect("it was measured");
+    assert!(
+        patience > round_trip * 2 && patience < round_trip * 4,
+        "{patience:?} for round trips of {round_trip:?}"
+    );
+    let _ = sends(&mut sender, until, &all[5..6]);
+}
+
 #[test]
 fn a_segment_is_repeated_when_three_that_were_sent_later_are_acknowledged() {
     let mut sender = sender(Mode::Window(8), 60);
