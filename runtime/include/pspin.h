@@ -73,12 +73,13 @@ static inline void rt_time_wait_cycles(const unsigned cycles) {
  * cannot read it on the PULP cluster, where this is an environment call of about 30 cycles.
  */
 static inline uint32_t cycles(void) {
-    register uint32_t now asm("a0");
     if (spin_is_own_hpu()) {
+        uint32_t now;
         /* csrr now, cycle: the linker may compile for an instruction set without zicsr. */
         asm volatile(".insn i 0x73, 2, %0, x0, -1024" : "=r"(now) : : "memory");
         return now;
     }
+    register uint32_t now asm("a0");
     register uint32_t number asm("a7") = PSPIN_ECALL_CYCLES;
     asm volatile("ecall" : "=r"(now) : "r"(number) : "memory");
     return now;
@@ -255,7 +256,8 @@ static __attribute__((noinline, cold, unused)) void spin_count_guarded(volatile 
  * HPUs may do this concurrently.
  */
 static inline void push_counter(volatile struct perf_counter *counter, uint32_t value) {
-    if (spin_has_amo(counter)) {
+    /* The compiler knows which counter of __host_data it is, as most often. These are in L2. */
+    if (__builtin_constant_p(counter - __host_data.counters) || spin_has_amo(counter)) {
         volatile int32_t *word = (volatile int32_t *)&counter->sum;
         /* With its address in a register, that of the next word takes one instruction. */
         asm("" : "+r"(word));

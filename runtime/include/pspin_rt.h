@@ -13,7 +13,7 @@
 
 #define PAGE_SIZE 4096
 
-/* Numbers of environment calls, in a7. Any other number is a fault of the task. */
+/* Numbers of environment calls, in a7. 0 is the return of a handler, and any other number a fault of the task. */
 #define PSPIN_ECALL_CYCLES 0x1
 #define PSPIN_ECALL_ENTER 0x2
 #define PSPIN_ECALL_LEAVE 0x3

@@ -5,7 +5,7 @@
 #define SPIN_CONTEXT_SHIFT 5 /* a context has 32 bytes: SPIN_CONTEXT_SIZE */
 
 #define CONTEXT_SAVED 0   /* room for one register during a trap */
-#define CONTEXT_SP 4      /* stack pointer of a fresh task; the handler's arguments are there */
+#define CONTEXT_RETURN 4  /* where handlers return to */
 #define CONTEXT_TP 8      /* thread-local variables */
 #define CONTEXT_GID 12    /* number of the HPU among all */
 #define CONTEXT_CLUSTER 16
@@ -18,9 +18,10 @@
 #define INSIDE (INSIDE_HANDLER | INSIDE_RUNTIME)
 #define IS_PUBLIC_SHIFT 2 /* the bit above: this is an HPU of the PULP cluster */
 
-/* The resident runtime keeps these two instead of CONTEXT_SP, which is CONTEXT_TP - ARGS_SIZE. */
+#define CONTEXT_GP 28     /* gp of handlers */
+
+/* The resident runtime keeps this instead of CONTEXT_RETURN. */
 #define CONTEXT_PROGRAM 4 /* id of the program whose thread-local variables are in the area; 0: none */
-#define CONTEXT_GP 28     /* its gp */
 
 /* The guard, in each cluster's L1: HPUs of the cluster take turns by tickets, clusters by numbers. */
 #define GUARD_TICKET 0   /* the next one to be taken */

@@ -31,6 +31,7 @@
 #define MSTATUS_MPP 0x1800
 #define CAUSE_USER_ECALL 8
 #define CAUSE_MACHINE_ECALL 11
+#define ECALL_RETURN 0 /* the end of a handler, as ECALL_EXIT */
 #define ECALL_CYCLES 1
 #define ECALL_ENTER 2
 #define ECALL_LEAVE 3
@@ -52,19 +53,19 @@
 #endif
     .endm
 
-    /* Fresh registers and arguments for a handler: the one before may have left anything in them. t0: the context, t1: the driver */
+    /*
+     * Fresh registers and arguments for a handler: the one before may have left anything in them. t0: the context, t1: the driver.
+     * The arguments are at the start of the stack.
+     */
     .macro prepare_handler
     lw tp, CONTEXT_TP(t0)
-#ifdef SPIN_RESIDENT
     lw gp, CONTEXT_GP(t0)
-    addi sp, tp, -ARGS_SIZE
+#ifdef SPIN_RESIDENT
+    la ra, handler_returned
 #else
-    lw sp, CONTEXT_SP(t0)
-    .option push
-    .option norelax
-    la gp, __global_pointer$
-    .option pop
+    lw ra, CONTEXT_RETURN(t0)
 #endif
+    addi sp, tp, -ARGS_SIZE
     lw t3, CONTEXT_GID(t0)
     lw t4, CONTEXT_CLUSTER(t0)
     lw t5, CONTEXT_HPU(t0)
@@ -73,7 +74,7 @@
     sw t3, 4(sp)
     sw t4, 8(sp)
     sw t5, 12(sp)
-    la ra, handler_returned
+    mv a0, sp
     .endm
 
     /* Asks for the next task, and begins its handler. */
@@ -87,7 +88,6 @@ next_task:
     prepare_handler
     lw t2, HANDLER(t1)
 #endif
-    mv a0, sp
 #ifdef SPIN_RESIDENT
     lw t3, HANDLER_SIZE(t1)
     lw t4, CONTEXT_PROGRAM(t0)
@@ -167,8 +167,9 @@ _start:
     la t1, __spin_tls_size
     sub tp, t0, t1
     addi sp, tp, -ARGS_SIZE
-    sw sp, CONTEXT_SP(s4)
     sw tp, CONTEXT_TP(s4)
+    la t1, handler_returned
+    sw t1, CONTEXT_RETURN(s4)
 #endif
     sw s2, CONTEXT_CLUSTER(s4)
     sw s1, CONTEXT_HPU(s4)
@@ -196,6 +197,7 @@ _start:
     .option norelax
     la gp, __global_pointer$
     .option pop
+    sw gp, CONTEXT_GP(s4)
 
     mv a0, s0
     call spin_start
@@ -217,7 +219,7 @@ first_task:
     /* The return address of handlers, in user mode. */
     .type handler_returned, @function
 handler_returned:
-    li a7, ECALL_EXIT
+    li a7, ECALL_RETURN
     ecall
     .size handler_returned, . - handler_returned
 
@@ -229,20 +231,26 @@ trap:
     sw t1, CONTEXT_SAVED(t0)
     csrr t1, mcause
     addi t1, t1, -CAUSE_USER_ECALL
-    bnez t1, not_a_handlers_call
-    li t1, ECALL_EXIT
 #ifdef SPIN_PSPIN_ONLY
-    beq a7, t1, handler_done
+    bnez t1, not_a_handlers_call
+    beqz a7, handler_done
 #else
-    bne a7, t1, call_of_any
+    or t1, t1, a7
+    bnez t1, not_a_return
     /* The end of a handler, and the next one: straight on, as each task goes this way. */
     end_of_task
     .size trap, . - trap
     .type next_task, @function
     begin_next_task
     .size next_task, . - next_task
-    .type call_of_any, @function
+    .type not_a_return, @function
+not_a_return:
+    csrr t1, mcause
+    addi t1, t1, -CAUSE_USER_ECALL
+    bnez t1, not_a_handlers_call
 #endif
+    li t1, ECALL_EXIT
+    beq a7, t1, handler_done
 call_of_any:
     li t1, ECALL_CYCLES
     beq a7, t1, give_cycles
@@ -323,8 +331,8 @@ fault_at_start:
 1:  j 1b
 #else
     /* In machine mode only init_handlers can fault: the watchdog leaves machine mode alone. */
-    lw sp, CONTEXT_SP(t0)
     lw tp, CONTEXT_TP(t0)
+    addi sp, tp, -ARGS_SIZE
     mv a0, t2
     csrr a1, mepc
     csrr a2, mtval
@@ -333,7 +341,7 @@ fault_at_start:
 #ifdef SPIN_PSPIN_ONLY
     .size trap, . - trap
 #else
-    .size call_of_any, . - call_of_any
+    .size not_a_return, . - not_a_return
 #endif
 
     /*
