@@ -24,7 +24,7 @@
 
 /* Numbers of the memory below. */
 #define SLMP_MAGIC 0x504d4c53
-#define SLMP_VERSION 4
+#define SLMP_VERSION 5
 #define SLMP_PLACES 8
 #define SLMP_MAX_SEGMENTS 32256
 #define SLMP_BITMAP_WORDS 1008
@@ -88,6 +88,7 @@ struct slmp_place {
     uint32_t end_taken; /* +0x034 what is known of the EOM segment: END_TAKEN, END_COMPLETING */
     uint32_t start; /* +0x038 random number of this start of the host, another one than before */
     uint32_t reciprocal; /* +0x03c 2^32 / segment_bytes, rounded up; 0 while unknown, or if it does not fit */
+    uint32_t claimed[1008]; /* +0x040 a bit for each segment that HPUs of spinneret's own have taken */
 };
 static_assert(offsetof(struct slmp_place, state) == 0x000, "slmp_place.state");
 static_assert(offsetof(struct slmp_place, source) == 0x004, "slmp_place.source");
@@ -105,7 +106,8 @@ static_assert(offsetof(struct slmp_place, end_syn) == 0x030, "slmp_place.end_syn
 static_assert(offsetof(struct slmp_place, end_taken) == 0x034, "slmp_place.end_taken");
 static_assert(offsetof(struct slmp_place, start) == 0x038, "slmp_place.start");
 static_assert(offsetof(struct slmp_place, reciprocal) == 0x03c, "slmp_place.reciprocal");
-static_assert(sizeof(struct slmp_place) == 0x40, "slmp_place");
+static_assert(offsetof(struct slmp_place, claimed) == 0x040, "slmp_place.claimed");
+static_assert(sizeof(struct slmp_place) == 0x1000, "slmp_place");
 
 /* The context's handler memory from its start. The host clears all of it before it begins. */
 struct slmp_memory {

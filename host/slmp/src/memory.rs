@@ -6,7 +6,7 @@
 /// Magic number, in the first word of the memory: "SLMP".
 pub const MAGIC: u32 = 0x504d_4c53;
 /// Version of this layout.
-pub const VERSION: u32 = 4;
+pub const VERSION: u32 = 5;
 /// Maximum number of messages that a receiver tracks.
 pub const PLACES: usize = 8;
 /// Maximum number of segments of a message, and number of bits in a bitmap.
@@ -88,7 +88,7 @@ layout! {
 
 layout! {
     /// One message; place p is at [`common::SIZE`] + p * [`SIZE`](place::SIZE).
-    place: 0x40 bytes {
+    place: 0x1000 bytes {
         STATE 0x00 1 "one of the states";
         SOURCE 0x04 1 "source address as loaded from the packet";
         PORT 0x08 1 "source port as loaded from the packet";
@@ -105,6 +105,7 @@ layout! {
         END_TAKEN 0x34 1 "what is known of the EOM segment: END_TAKEN, END_COMPLETING";
         START 0x38 1 "random number of this start of the host, another one than before";
         RECIPROCAL 0x3c 1 "2^32 / segment_bytes, rounded up; 0 while unknown, or if it does not fit";
+        CLAIMED 0x40 1008 "a bit for each segment that HPUs of spinneret's own have taken";
     }
 }
 

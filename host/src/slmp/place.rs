@@ -15,14 +15,15 @@ use std::time::Duration;
 
 /// Maximum time for handlers to finish with a message that is given up.
 const DRAIN: Duration = Duration::from_millis(10);
-/// Fields that are kept when a place is cleared: the state is written last, `users` and `generation` belong to handlers.
-const STAYS: [usize; 6] = [
+/// Fields that are kept when a place is cleared: the state is written last, `users`, `generation` and bits belong to handlers.
+const STAYS: [usize; 7] = [
     place::STATE,
     place::REGION,
     place::CAPACITY,
     place::USERS,
     place::GENERATION,
     place::START,
+    place::CLAIMED,
 ];
 
 /// Outcome of giving up a message.

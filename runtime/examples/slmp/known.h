@@ -7,16 +7,14 @@
  * own with another offset. Everything else goes the long way, which begins from the start:
  *
  *   headers as before? -> offset -> enter the place: the same message? -> claim -> copy, acknowledge meanwhile -> count
- *          | no             | no           | no: leave again               | not clearly its own: withdraw, leave
+ *          | no             | no           | no: leave again               | another HPU has it: leave
  *          +----------------+--------------+-------------------------------+--> the long way
  *
  * A place keeps its generation while its state is open and an HPU works on it, and what is remembered belongs to the
- * generation. The state is read first: if it is the message's, the generation is still as it was after that. Whether the end is
- * known is in L1. An HPU that sees it too late may accept a segment behind the end, as one that comes at the same time.
+ * generation. The state is read first. If it is that of a later message, the record's generation was written before. Whether the
+ * end is known is in L1, too. An HPU that sees it too late may accept a segment behind the end, as one that comes at the same time.
  *
- * A claim that meets another one is withdrawn, and made again the long way, so another HPU that loses it to this one is right.
- *
- * Only HPUs of spinneret's own remember anything, as others claim segments with locks.
+ * A segment that is lost is claimed again the long way, which answers duplicates.
  */
 #ifndef KNOWN_H
 #define KNOWN_H
@@ -46,9 +44,8 @@ typedef struct known {
     uint32_t last; /* greatest offset that there can be */
     uint32_t region;
     record_t *own; /* the record in this cluster */
-    volatile uint32_t *deciding;
-    record_t *others[CLUSTERS - 1]; /* those in others: none if they are not ready, else one, three or seven, the last one repeated */
-    volatile uint32_t *counter;
+    volatile uint32_t *counter; /* which only this HPU changes */
+    uint32_t counted;           /* its value */
 } known_t;
 
 static __thread known_t known;
@@ -106,47 +103,10 @@ static inline bool has_known_headers(const known_t *message, const task_t *task,
            (likely(frame->udp_checksum == 0) || has_known_udp_checksum(message, frame, bytes));
 }
 
-/* Whether there is a record in another cluster that was not ready when this HPU remembered the others: none was. */
-static inline bool has_ready_record(record_t *own, uint32_t generation) {
-    uint32_t found = 0;
-#pragma GCC unroll 8
-    for (uint32_t cluster = 0; cluster < CLUSTERS; ++cluster) {
-        found |= own->ready[cluster] == generation;
-    }
-    return found != 0;
-}
-
-/* Sets the bit of a segment in the record, and returns its word as it was before. */
-static inline uint32_t set_known_bit(record_t *own, uint32_t index) {
-    /* amo_or, on an HPU that is known to have the instruction. */
-    uint32_t before;
-    asm volatile("amoor.w %0, %1, (%2)"
-                 : "=r"(before)
-                 : "r"(1u << index % 32), "r"(&own->claimed[index / 32])
-                 : "memory");
-    return before;
-}
-
-/* Bits of a word of the records in the other clusters; all bits if one has become ready since this HPU remembered the others. */
-static inline uint32_t claimed_by_others(const known_t *message, uint32_t word) {
-    if (!likely(message->others[0] != NULL)) {
-        return has_ready_record(message->own, message->generation) ? ~0u : 0;
-    }
-    uint32_t others = message->others[0]->claimed[word];
-    if (!likely(message->others[1] == NULL)) {
-        others |= message->others[1]->claimed[word] | message->others[2]->claimed[word];
-        if (message->others[3] != NULL) {
-            others |= message->others[3]->claimed[word] | message->others[4]->claimed[word] |
-                      message->others[5]->claimed[word] | message->others[6]->claimed[word];
-        }
-    }
-    return others;
-}
-
-/* Enters the place that is known, if it still has the message that is message-> */
-static inline bool enter_known(place_t *place, uint32_t generation) {
+/* Enters the place that is known, if it still has the message that is known. */
+static inline bool enter_known(place_t *place, record_t *own, uint32_t generation) {
     add(&place->users, 1);
-    return likely(place->state == SLMP_OPEN) && likely(place->generation == generation);
+    return likely(place->state == SLMP_OPEN) && likely(own->generation == generation);
 }
 
 /* Takes the headers of a segment as it came from those of its acknowledgement, or of itself. */
@@ -160,24 +120,13 @@ static inline void restore_request(frame_t *frame, uint32_t bytes) {
 }
 
 /*
- * Remembers the message of an accepted segment, and its acknowledgement if it was asked for. If some of the other clusters are
- * ready and some are not, nothing is remembered.
+ * Remembers the message of an accepted segment, and its acknowledgement if it was asked for.
  */
 static __attribute__((noinline)) void remember(const local_t *local, memory_t *memory, place_t *place,
                                                const position_t *at, const segment_t *segment) {
-    uint32_t others = 0, clusters = count_clusters();
-    for (uint32_t cluster = 0; cluster < clusters; ++cluster) {
-        if (local->own->ready[cluster] == local->generation) {
-            known.others[others++] = record_of(local, cluster);
-        }
-    }
     known.memory = NULL;
-    if (segment->is_end || at->reciprocal == 0 || (others != 0 && others != clusters - 1)) {
+    if (segment->is_end || at->reciprocal == 0) {
         return;
-    }
-    for (; others < CLUSTERS - 1; ++others) {
-        bool is_padded = others == 2 || others > 3;
-        known.others[others] = is_padded ? known.others[others - 1] : NULL;
     }
     known.frame_bytes = local->task->pkt_mem_size;
     const headers_t *headers = (const headers_t *)segment->frame;
@@ -197,11 +146,11 @@ static __attribute__((noinline)) void remember(const local_t *local, memory_t *m
     known.last = MIN(at->room - at->unit, (SLMP_MAX_SEGMENTS - 1) * at->unit);
     known.region = at->region;
     known.own = local->own;
-    known.deciding = &local->own->deciding[rt_core_id()];
     uint32_t hpu = rt_cluster_id() * NB_CORES + rt_core_id();
     bool is_answered = segment->wants_ack;
     known.counter = &memory->counters[hpu % SLMP_HPUS * SLMP_COUNTERS +
                                       (is_answered ? SLMP_ACCEPTED_AND_ACKED : SLMP_ACCEPTED)];
+    known.counted = *known.counter;
     known.memory = memory;
 }
 

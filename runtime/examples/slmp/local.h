@@ -1,9 +1,9 @@
 /*
- * Each cluster's own data about a message: a record in its L1, with a bit for each segment.
+ * A message's data in L1, on HPUs of the PULP cluster: each cluster has a record, with a bit for each segment.
  *
- * HPUs of one cluster lock their record for the few clocks of a change. The lock needs no atomic operation: on the PULP
- * cluster those with a result take long. HPUs of spinneret's own set a bit by one. Each cluster claims segments in its
- * own record, and reads the records of the others. To claim a segment, an HPU takes these steps:
+ * HPUs of one cluster lock their record for the few clocks of a change. The lock needs no atomic operation: those with a
+ * result take long. Each cluster claims segments in its own record, and reads the records of the others. To claim a
+ * segment, an HPU takes these steps:
  *
  *  1. It writes the segment's number to its own word of `deciding`, and sets the segment's bit in its cluster's record.
  *     If the bit was set, another HPU of the cluster was first: this HPU has a duplicate once that one has decided.
@@ -38,13 +38,8 @@
 
 #include "segment.h"
 
-/* Maximum number of clusters; a file for HPUs of fewer clusters defines its own. */
-#define MAX_CLUSTERS 8
-#ifndef CLUSTERS
-#define CLUSTERS MAX_CLUSTERS
-#endif
-/* There may be clusters whose scratchpads a task does not name. */
-#define HAS_UNNAMED_CLUSTERS (CLUSTERS > SPIN_TASK_CLUSTERS)
+/* Maximum number of clusters: as many as a task names. */
+#define CLUSTERS SPIN_TASK_CLUSTERS
 
 /* A message's record in one cluster. */
 typedef volatile struct {
@@ -57,8 +52,8 @@ typedef volatile struct {
     uint32_t message_id; /* of the last message that the cluster has worked on; only a hint */
     uint32_t withdrawn;  /* claims that were taken away again */
     uint32_t wants[2];   /* a byte of each HPU: whether it wants to change words of the record, or just does */
-    uint32_t reserved[6];
-    uint32_t ready[MAX_CLUSTERS]; /* for each cluster, the generation that its record is for */
+    uint32_t reserved[10];
+    uint32_t ready[CLUSTERS]; /* for each cluster, the generation that its record is for */
     uint32_t deciding[8];     /* for each HPU, 1 + the index of the segment that it has not decided about, or 0 */
     uint32_t claimed[SLMP_BITMAP_WORDS];
 } record_t;
@@ -84,22 +79,32 @@ typedef struct {
 
 /* The cluster's record, which has to be there. */
 static inline record_t *record_of(const local_t *local, uint32_t cluster) {
-    const task_t *task = local->task;
-    void *scratchpad = HAS_UNNAMED_CLUSTERS ? spin_scratchpad(task, cluster) : task->scratchpad[cluster];
-    return (record_t *)((uintptr_t)scratchpad + local->offset);
+    return (record_t *)((uintptr_t)local->task->scratchpad[cluster] + local->offset);
 }
 
 /* The records of a place, whose message is not known yet. */
-static inline local_t records_of_place(const task_t *task, uint32_t cluster, uint32_t place) {
-    local_t local = {.task = task, .cluster = cluster, .offset = place * sizeof(record_t)};
-    local.own = record_of(&local, cluster);
+static inline local_t records_of_place(const task_t *task, volatile struct slmp_memory *memory, uint32_t place) {
+    (void)memory;
+    local_t local = {.task = task, .cluster = rt_cluster_id(), .offset = place * sizeof(record_t)};
+    local.own = record_of(&local, local.cluster);
     return local;
 }
 
-/* Returns whether a cluster has memory for `count` records. */
-static inline bool has_records(const task_t *task, uint32_t cluster, uint32_t count) {
+/* Sets which message the records are for. */
+static inline void set_message(local_t *local, uint32_t generation, uint32_t start) {
+    local->generation = generation;
+    local->start = start;
+}
+
+/* HPUs that look for the same message do not wait for each other. */
+static inline void begin_search(record_t *own, uint32_t message_id) { (void)own, (void)message_id; }
+static inline void wait_for_open(record_t *own, uint32_t message_id) { (void)own, (void)message_id; }
+static inline void end_search(record_t *own, uint32_t message_id) { (void)own, (void)message_id; }
+
+/* Returns whether this cluster has memory for `count` records. */
+static inline bool has_records(const task_t *task, uint32_t count) {
     return likely(rt_cluster_count() <= CLUSTERS) &&
-           likely(spin_scratchpad_size(task, cluster) >= count * sizeof(record_t));
+           likely(spin_scratchpad_size(task, rt_cluster_id()) >= count * sizeof(record_t));
 }
 
 /* The flag of an HPU. */
@@ -155,11 +160,8 @@ static inline uint32_t lock_record(record_t *record) {
 
 static inline void unlock_record(record_t *record, uint32_t hpu) { *flag_of(record, hpu) = 0; }
 
-/* Sets a segment's bit: what the word held before. HPUs with atomic operations need no lock for it. */
+/* Sets a segment's bit, and returns its word as it was before. */
 static inline uint32_t set_bit(record_t *record, uint32_t word, uint32_t bit) {
-    if (spin_is_own_hpu()) {
-        return amo_or(&record->claimed[word], bit);
-    }
     uint32_t hpu = lock_record(record);
     uint32_t before = record->claimed[word];
     record->claimed[word] = before | bit;
@@ -170,11 +172,7 @@ static inline uint32_t set_bit(record_t *record, uint32_t word, uint32_t bit) {
 /* Takes it away again. */
 static inline void withdraw(record_t *record, uint32_t word, uint32_t bit) {
     uint32_t hpu = lock_record(record);
-    if (spin_is_own_hpu()) {
-        amo_and(&record->claimed[word], ~bit);
-    } else {
-        record->claimed[word] = record->claimed[word] & ~bit;
-    }
+    record->claimed[word] = record->claimed[word] & ~bit;
     record->withdrawn = record->withdrawn + 1;
     unlock_record(record, hpu);
 }
@@ -214,6 +212,10 @@ static inline void clear_words(record_t *record, uint32_t from, uint32_t to) {
     }
 }
 
+/* A place is opened: nothing to do, because each cluster prepares its own record. */
+static inline void prepare_message(const local_t *local, uint32_t unit) { (void)local, (void)unit; }
+static inline void tell_open(const local_t *local, uint32_t message_id) { (void)local, (void)message_id; }
+
 /*
  * Prepares this cluster's record for the message, of at most `segments` segments, or waits until another HPU has done
  * that. Returns whether the record is ready. No other HPU changes the record meanwhile, because all that worked on the
@@ -248,13 +250,6 @@ static __attribute__((noinline, cold)) bool prepare_record(const local_t *local,
     record->generation = local->generation;
     return true;
 }
-
-/* The result of a claim. */
-typedef enum {
-    WON,
-    LOST,    /* another HPU has the segment */
-    UNKNOWN, /* another HPU wants it, and has made no progress for too long */
-} claim_t;
 
 /* Returns whether an HPU of the record's cluster is deciding about a segment. */
 static inline bool is_deciding(record_t *record, uint32_t index) {
@@ -307,20 +302,15 @@ static __attribute__((noinline, cold)) claim_t contend(const local_t *local, uin
     return claim;
 }
 
-/* Bits of a word of the records in clusters that a task does not name, if they are this message's. */
-static __attribute__((noinline, cold)) uint32_t claimed_beyond(const local_t *local, uint32_t word) {
-    uint32_t claimed = 0;
-    for (uint32_t cluster = SPIN_TASK_CLUSTERS; cluster < CLUSTERS; ++cluster) {
-        if (local->own->ready[cluster] == local->generation) {
-            claimed |= record_of(local, cluster)->claimed[word];
+/* Claims a segment of a message of at most `room` bytes for the own cluster. */
+static inline claim_t claim_segment(const local_t *local, uint32_t message_id, uint32_t index, uint32_t room, uint32_t unit) {
+    record_t *own = local->own;
+    if (!likely(own->generation == local->generation)) {
+        local_t copy = *local;
+        if (!prepare_record(&copy, message_id, room / unit)) {
+            return UNKNOWN;
         }
     }
-    return claimed;
-}
-
-/* Claims a segment for the own cluster, whose record is this message's. */
-static inline claim_t claim_segment(const local_t *local, uint32_t index) {
-    record_t *own = local->own;
     uint32_t word = index / 32, bit = 1u << index % 32, hpu = rt_core_id();
     own->deciding[hpu] = index + 1;
     uint32_t before = set_bit(own, word, bit);
@@ -331,20 +321,16 @@ static inline claim_t claim_segment(const local_t *local, uint32_t index) {
         note_used(own, word + 1);
     }
     /* All are read first, as an HPU would wait for each of them before it compares it. */
-    uint32_t ready[SPIN_TASK_CLUSTERS], others = 0;
+    uint32_t ready[CLUSTERS], others = 0;
 #pragma GCC unroll 4
-    for (uint32_t cluster = 0; cluster < SPIN_TASK_CLUSTERS; ++cluster) {
+    for (uint32_t cluster = 0; cluster < CLUSTERS; ++cluster) {
         ready[cluster] = own->ready[cluster];
     }
 #pragma GCC unroll 4
-    for (uint32_t cluster = 0; cluster < SPIN_TASK_CLUSTERS; ++cluster) {
+    for (uint32_t cluster = 0; cluster < CLUSTERS; ++cluster) {
         if (!likely(ready[cluster] != local->generation)) {
             others |= record_of(local, cluster)->claimed[word];
         }
-    }
-    if (HAS_UNNAMED_CLUSTERS && !likely(rt_cluster_count() <= SPIN_TASK_CLUSTERS)) {
-        local_t copy = *local;
-        others |= claimed_beyond(&copy, word);
     }
     if (!likely((others & bit) == 0)) {
         local_t copy = *local;

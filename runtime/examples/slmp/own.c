@@ -7,9 +7,10 @@
 #ifndef __OPTIMIZE__
 #pragma GCC optimize("Os")
 #endif
-#include "own.h"
+#include "claims.h"
 
 #include "known.h"
+#include "own.h"
 
 /*
  * Remembers an accepted segment's message if no other one is remembered, or if the segment before on this HPU was of the same
@@ -29,19 +30,22 @@ static inline void remember_message(const local_t *local, memory_t *memory, plac
 
 /* Completes a message whose end is known, if this HPU has counted the last segment, and leaves its place. */
 static __attribute__((noinline, cold)) void complete_known(const task_t *task) {
-    local_t local = records_of_place(task, rt_cluster_id(), (uint32_t)(known.place - known.memory->place));
-    local.generation = known.generation;
+    local_t local = records_of_place(task, known.memory, (uint32_t)(known.place - known.memory->place));
+    set_message(&local, known.generation, 0);
     segment_t segment = {.frame = task->pkt_mem};
     complete_if_last(known.memory, known.place, &local, &segment);
     leave(known.place);
 }
 
-/* Receives a segment the long way after all: withdraws its bit, if it was set, and leaves the place that it has entered. */
-static __attribute__((noinline, cold)) void start_over(const task_t *task, uint32_t index, bool is_set) {
-    if (is_set) {
-        withdraw(known.own, index / 32, 1u << index % 32);
+static __attribute__((noinline)) void receive_long_way(const task_t *task) {
+    receive_frame(task);
+    if (known.memory == task->handler_mem && known.memory != NULL) {
+        known.counted = *known.counter;
     }
-    *known.deciding = 0;
+}
+
+/* Receives a segment that another HPU has claimed the long way, and leaves the place that it has entered. */
+static __attribute__((noinline, cold)) void start_over(const task_t *task) {
     leave(known.place);
     receive_long_way(task);
 }
@@ -60,7 +64,6 @@ typedef struct {
     known_t *message;
     place_t *place;
     record_t *own;
-    volatile uint32_t *deciding;
     uint32_t generation;
     uint32_t unit;
     uint32_t offset;
@@ -77,7 +80,6 @@ static inline __attribute__((always_inline)) known_segment_t known_segment(known
         .message = message,
         .place = message->place,
         .own = message->own,
-        .deciding = message->deciding,
         .generation = message->generation,
         .unit = message->unit,
         .offset = offset,
@@ -86,14 +88,9 @@ static inline __attribute__((always_inline)) known_segment_t known_segment(known
     };
 }
 
-/* Decides the claim of a segment whose bit was set, as claim_segment does, and if it is this HPU's copies, acknowledges and counts it. */
+/* Copies, acknowledges and counts a segment that this HPU has claimed. */
 static inline __attribute__((always_inline)) void finish_known(known_segment_t at) {
     known_t *message = at.message;
-    if (!likely((claimed_by_others(message, at.index / 32) >> at.index % 32 & 1) == 0)) {
-        start_over(at.task, at.index, true);
-        return;
-    }
-    *at.deciding = 0;
     spin_cmd_t copied, sent;
     spin_dma_to_host(read_host(at.task).address + (message->region + at.offset),
                      (uint32_t)(uintptr_t)at.headers->frame.payload, at.unit, false, &copied);
@@ -101,8 +98,7 @@ static inline __attribute__((always_inline)) void finish_known(known_segment_t a
         message->answer.word[HEADER_WORDS - 1] = at.headers->word[HEADER_WORDS - 1];
         spin_send_packet(&message->answer, sizeof(message->answer), &sent);
     }
-    /* Only this HPU changes it. */
-    *message->counter = *message->counter + 1;
+    *message->counter = ++message->counted;
     spin_cmd_wait(copied);
     add(&at.place->done, 1);
     if (!likely(at.own->ended != at.generation)) {
@@ -111,15 +107,6 @@ static inline __attribute__((always_inline)) void finish_known(known_segment_t a
     }
     leave(at.place);
 }
-
-/* The same for the first segment of its word in the record. */
-static __attribute__((noinline, cold)) void finish_first(const task_t *task) {
-    known_segment_t at = known_segment(&known, task);
-    note_used(at.own, at.index / 32 + 1);
-    finish_known(at);
-}
-
-__attribute__((noinline)) void receive_long_way(const task_t *task) { receive_frame(task); }
 
 /*
  * Receives a segment the short way if it is of the message that this HPU remembers. All calls are the last thing that is done, so
@@ -138,17 +125,13 @@ void receive_on_own(handler_args_t *args) {
         receive_long_way(task);
         return;
     }
-    if (!likely(enter_known(at.place, at.generation))) {
+    if (!likely(enter_known(at.place, at.own, at.generation))) {
         forget(task);
         return;
     }
-    *at.deciding = at.index + 1;
-    uint32_t before = set_known_bit(at.own, at.index);
-    if (!likely((before >> at.index % 32 & 1) == 0)) {
-        start_over(task, at.index, false);
-    } else if (!likely(before != 0)) {
-        finish_first(task);
-    } else {
-        finish_known(at);
+    if (!likely(claim_bit(at.place, at.index))) {
+        start_over(task);
+        return;
     }
+    finish_known(at);
 }

@@ -2,11 +2,8 @@
 #ifndef OWN_H
 #define OWN_H
 
-#include "position.h"
+#include <handler.h>
 
 void receive_on_own(handler_args_t *args);
-
-/* Receives a frame on any HPU, among as many clusters as there are. */
-void receive_long_way(const task_t *task);
 
 #endif

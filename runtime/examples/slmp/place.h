@@ -17,7 +17,7 @@
 #ifndef PLACE_H
 #define PLACE_H
 
-#include "local.h"
+#include "segment.h"
 
 typedef volatile struct slmp_memory memory_t;
 typedef volatile struct slmp_place place_t;
@@ -50,12 +50,12 @@ static inline bool has_key(place_t *place, const segment_t *segment) {
 }
 
 /*
- * A copy of a place in L1: all of it arrives in the time of reading two words from L2. Handlers use it for fields that
+ * A copy of a place in L1, without its bits: all of it arrives in the time of reading two words from L2. Handlers use it for fields that
  * do not change while they work on the place, and for fields that change once, from 0. A handler that finds 0 takes
  * care of that.
  */
 typedef const struct slmp_place line_t;
-#define LINE_BYTES sizeof(struct slmp_place)
+#define LINE_BYTES offsetof(struct slmp_place, claimed)
 static_assert(LINE_BYTES == 64 && offsetof(struct slmp_memory, place) % LINE_BYTES == 0, "a line is one beat");
 
 /* Starts the copy of a line. Banks of L2 answer one by one, so its words are read within few clocks, not in one. */

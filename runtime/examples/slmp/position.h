@@ -1,5 +1,5 @@
 /*
- * Where a segment belongs in its message, and whether it does.
+ * Where a segment belongs in its message, and whether it does. Records of messages are included before: local.h or claims.h.
  */
 #ifndef POSITION_H
 #define POSITION_H

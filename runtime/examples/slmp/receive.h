@@ -51,7 +51,11 @@ static place_t *place_message(const task_t *task, places_t places, const segment
         amo_store(&place->state, before);
         return NULL;
     }
+    local_t local = records_of_place(task, places.memory, (uint32_t)(place - places.memory->place));
+    set_message(&local, place->generation + 1, place->start);
+    prepare_message(&local, segment->is_end ? 0 : segment->bytes);
     begin_message(place, segment);
+    tell_open(&local, segment->message_id);
     spin_dma_wait(read_line(place, line));
     return place;
 }
@@ -61,9 +65,8 @@ static place_t *place_message(const task_t *task, places_t places, const segment
  * Another HPU may have opened the message since the first search, so this function searches again, under the lock. An
  * HPU that finds no room does not take the lock, so that it does not delay others.
  */
-static __attribute__((noinline, cold)) place_t *open_message(const task_t *task, places_t places,
-                                                             const segment_t *segment, line_t *line,
-                                                             enum slmp_cause *cause) {
+static inline place_t *find_or_open(const task_t *task, places_t places, record_t *own, const segment_t *segment,
+                                    line_t *line, enum slmp_cause *cause) {
     memory_t *memory = places.memory;
     *cause = SLMP_ACCEPTED;
     place_t *place = find_message(places, segment, line);
@@ -84,6 +87,7 @@ static __attribute__((noinline, cold)) place_t *open_message(const task_t *task,
     }
     /* Many find at once that a message is to be opened. One does it, and the others need no lock to find it then. */
     while (!spin_lock_try_lock(&memory->lock)) {
+        wait_for_open(own, segment->message_id);
         place = find_message(places, segment, line);
         if (place != NULL) {
             return place;
@@ -100,6 +104,17 @@ static __attribute__((noinline, cold)) place_t *open_message(const task_t *task,
         *cause = SLMP_GIVEN_UP;
         return NULL;
     }
+    return place;
+}
+
+/* The same, by one HPU of each cluster at first where that pays. */
+static __attribute__((noinline, cold)) place_t *open_message(const task_t *task, places_t places,
+                                                             const segment_t *segment, line_t *line,
+                                                             enum slmp_cause *cause) {
+    record_t *own = records_of_place(task, places.memory, first_place(places, segment)).own;
+    begin_search(own, segment->message_id);
+    place_t *place = find_or_open(task, places, own, segment, line, cause);
+    end_search(own, segment->message_id);
     return place;
 }
 
@@ -147,14 +162,7 @@ static inline enum slmp_cause claim(segment_t *segment, place_t *place, const lo
             return SLMP_MISPLACED;
         }
     }
-    if (!likely(local->own->generation == local->generation)) {
-        local_t copy = *local;
-        if (!prepare_record(&copy, segment->message_id, at->room / at->unit)) {
-            segment->wants_ack = false;
-            return SLMP_DUPLICATE;
-        }
-    }
-    claim_t claim = claim_segment(local, at->index);
+    claim_t claim = claim_segment(local, segment->message_id, at->index, at->room, at->unit);
     if (likely(claim == WON)) {
         return SLMP_ACCEPTED;
     }
@@ -278,7 +286,7 @@ static inline __attribute__((always_inline)) void receive(const task_t *task, pl
     memory_t *memory = places.memory;
     uint32_t number = first_place(places, segment);
     place_t *place = &memory->place[number];
-    local_t local = records_of_place(task, rt_cluster_id(), number);
+    local_t local = records_of_place(task, memory, number);
     /* Aligning it manually takes less code than aligning the whole stack. */
     uint8_t space[2 * LINE_BYTES];
     line_t *line = (line_t *)(((uintptr_t)space + LINE_BYTES) & ~(LINE_BYTES - 1));
@@ -305,12 +313,11 @@ static inline __attribute__((always_inline)) void receive(const task_t *task, pl
             count(memory, cause);
             return;
         }
-        local = records_of_place(task, rt_cluster_id(), (uint32_t)(place - memory->place));
+        local = records_of_place(task, memory, (uint32_t)(place - memory->place));
     }
     cause = SLMP_DUPLICATE;
     if (likely(line->state == SLMP_OPEN)) {
-        local.generation = line->generation;
-        local.start = line->start;
+        set_message(&local, line->generation, line->start);
         cause = take(&local, host, memory, place, line, segment);
     }
     if (!likely(cause == SLMP_ACCEPTED)) {
@@ -333,7 +340,7 @@ static inline __attribute__((always_inline)) void receive_frame(const task_t *ta
     /* There are as many places as fit. When a message begins, the handler checks that the host assumes that, too. */
     uint32_t room = (there - offsetof(struct slmp_memory, place)) / sizeof(struct slmp_place);
     places_t places = {.memory = memory, .count = MIN(room, SLMP_PLACES)};
-    if (!likely(places.count != 0) || !has_records(task, rt_cluster_id(), places.count)) {
+    if (!likely(places.count != 0) || !has_records(task, places.count)) {
         return;
     }
     segment_t segment;

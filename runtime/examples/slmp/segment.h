@@ -196,4 +196,11 @@ static inline void acknowledge_end(segment_t *segment, uint32_t offset) {
     send_back(segment);
 }
 
+/* The result of a claim. */
+typedef enum {
+    WON,
+    LOST,    /* another HPU has the segment */
+    UNKNOWN, /* another HPU wants it, and has made no progress for too long */
+} claim_t;
+
 #endif

@@ -6,7 +6,7 @@
  *
  *   read, check -> find or open its message -> claim its bit -> copy to the host, acknowledge meanwhile -> count it
  *
- * Of several HPUs with the same segment, one gets its bit and copies, and the others have a duplicate (local.h). The
+ * Of several HPUs with the same segment, one gets its bit and copies, and the others have a duplicate (local.h, claims.h). The
  * HPU counts the segment after its copy. Each HPU that sees then that all are there tries to complete the message, and
  * one does. If a sender contradicts itself in two segments at the same time, both may be accepted. Its message is
  * complete only if all of it has been written, and no other message is touched.
@@ -14,10 +14,9 @@
  * Atomic operations with a result take long in L2, so there are some when a message begins and ends, and none in
  * between.
  */
-/* As many as a task names. More of them take the long way of spinneret's own HPUs. */
-#define CLUSTERS SPIN_TASK_CLUSTERS
-
+#include "local.h"
 #include "own.h"
+#include "position.h"
 
 /* HPUs of the PULP cluster remember nothing. */
 static inline void remember_message(const local_t *local, memory_t *memory, place_t *place, const position_t *at,
@@ -35,12 +34,6 @@ __handler__ void slmp_ph(handler_args_t *args) {
         receive_on_own(args);
         return;
     }
-#ifndef SPIN_PSPIN_ONLY
-    if (!likely(rt_cluster_count() <= CLUSTERS)) {
-        receive_long_way(args->task);
-        return;
-    }
-#endif
     receive_frame(args->task);
 }
 

@@ -458,12 +458,14 @@ impl Bus for View<'_> {
         who: Privilege,
         change: &mut dyn FnMut(u32) -> u32,
     ) -> Result<Access, Fault> {
-        // In the own L1 the result is right, but corrupts an external read in the next clock (`amo_shim.sv`, state
-        // `ProlongAMO`). The result from another cluster's L1 is unreliable, and the packet buffer has no atomics.
+        // On the PULP cluster: in the own L1 the result is right, but corrupts an external read in the next clock (`amo_shim.sv`,
+        // state `ProlongAMO`). The result from another cluster's L1 is unreliable, and the packet buffer has no atomics.
+        // On our own: accesses of the other cluster come between the read and the write (`hpu/cluster/word_server.rs`).
         let own = self.driver.cluster;
         let place = match self.target(address, 4, who, true)? {
             Target::Memory(place @ Place::Handler(_)) => place,
-            Target::Memory(place @ (Place::L1(..) | Place::Packet(_))) if self.is_own => place,
+            Target::Memory(place @ Place::L1(cluster, _)) if self.is_own && cluster == own => place,
+            Target::Memory(place @ Place::Packet(_)) if self.is_own => place,
             Target::Memory(place @ Place::L1(..)) if self.is_strict => place,
             _ => return Err(Fault),
         };

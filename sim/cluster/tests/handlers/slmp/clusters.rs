@@ -1,4 +1,4 @@
-//! Segments of one message in several clusters, each of which keeps its own bits.
+//! Segments of one message in several clusters: on PULP HPUs each has its own bits, on spinneret's own one has them all.
 
 use super::receiver::{DONE, Receiver};
 use super::{Ack, Checksum, SYN, Segment, Transfer};
@@ -20,14 +20,17 @@ fn receivers(clusters: usize) -> impl Iterator<Item = Receiver> {
 /// Segments of a message arrive at all clusters in turn, and the host takes it.
 fn receive_whole(receiver: &mut Receiver, clusters: usize, transfer: &Transfer, what: &str) {
     let segments = transfer.segments();
+    let before: Vec<u32> = (0..clusters)
+        .map(|cluster| receiver.accepted_by(cluster))
+        .collect();
     for (number, segment) in segments.iter().enumerate() {
         receiver.push_to(number % clusters, &segment.frame());
     }
     receiver.bench.run();
     assert_eq!(receiver.acks().len(), segments.len(), "{what}");
-    for cluster in 0..clusters {
+    for (cluster, before) in before.into_iter().enumerate() {
         assert!(
-            !receiver.taken(cluster, 0).is_empty(),
+            receiver.accepted_by(cluster) > before,
             "{what}: cluster {cluster} has taken some"
         );
     }
@@ -90,7 +93,8 @@ fn state_of_an_earlier_start_is_ignored() {
     }
 }
 
-/// The same segment arrives at several clusters, the given number of clocks apart: one HPU takes it, and all acknowledge it.
+/// The same segment arrives at several clusters, the given number of clocks apart: one HPU takes it, and all acknowledge it. Returns
+/// the clusters that have taken it.
 fn meet(receiver: &mut Receiver, order: &[usize], segments: &[Segment], clocks: u64) -> Vec<usize> {
     receiver.prepare(CAPACITY, Confirm::Memory);
     let clusters = 1 + *order.iter().max().expect("there are some");
@@ -100,6 +104,9 @@ fn meet(receiver: &mut Receiver, order: &[usize], segments: &[Segment], clocks: 
         receiver.push_to(number % clusters, &segment.frame());
         receiver.bench.run();
     }
+    let before: Vec<u32> = (0..clusters)
+        .map(|cluster| receiver.accepted_by(cluster))
+        .collect();
     for (number, cluster) in order.iter().enumerate() {
         if number != 0 {
             receiver.bench.run_for(clocks);
@@ -120,7 +127,7 @@ fn meet(receiver: &mut Receiver, order: &[usize], segments: &[Segment], clocks: 
         "{what}: no segment is taken twice"
     );
     (0..clusters)
-        .filter(|cluster| receiver.taken(*cluster, 0).contains(&0))
+        .filter(|cluster| receiver.accepted_by(*cluster) != before[*cluster])
         .collect()
 }
 
@@ -217,27 +224,30 @@ fn a_full_segment_takes_few_clocks() {
     }
 }
 
-/// The network brings at most 6.68 Gb/s to a cluster of 16 HPUs at 40 MHz: 70 clocks for a segment.
+/// The network brings at most 6.68 Gb/s to a cluster of 16 HPUs at 40 MHz: 70 clocks for a segment. The first ones have opened the
+/// message and filled the instruction cache.
 #[test]
 fn segments_one_after_another_keep_up_with_the_network() {
     const SEGMENTS: usize = 1000;
-    for (checksum, most) in [(Checksum::None, 62), (Checksum::Right, 164)] {
+    const FIRST: usize = 32;
+    for (checksum, most) in [(Checksum::None, 57), (Checksum::Right, 159)] {
         let mut receiver = Receiver::new(1, (SEGMENTS * FULL) as u32, Confirm::Memory);
         let mut transfer = Transfer::new(8, SEGMENTS * FULL, FULL);
         transfer.checksum = checksum;
         let segments = transfer.segments();
         assert!(segments.iter().all(|segment| segment.flags & SYN != 0));
+        receiver.send_at_once(&segments[..FIRST]);
         let begun = receiver.bench.cluster.now();
-        let acks = receiver.send_at_once(&segments);
+        let acks = receiver.send_at_once(&segments[FIRST..]);
         let taken = receiver.bench.cluster.now() - begun;
-        assert_eq!(acks.len(), SEGMENTS);
+        assert_eq!(acks.len(), SEGMENTS - FIRST);
         assert_eq!(receiver.take(0), Some((8, transfer.bytes)));
-        let bits = 8 * (SEGMENTS * FULL) as u64;
+        let bits = 8 * ((SEGMENTS - FIRST) * FULL) as u64;
         println!(
             "UDP checksum {checksum:?}: {} clocks a segment, {:.2} Gb/s of payload at 40 MHz",
-            taken as f64 / SEGMENTS as f64,
+            taken as f64 / (SEGMENTS - FIRST) as f64,
             (bits * CLOCK_HZ) as f64 / taken as f64 / 1e9
         );
-        assert!(taken <= (most * SEGMENTS) as u64);
+        assert!(taken <= (most * (SEGMENTS - FIRST)) as u64);
     }
 }

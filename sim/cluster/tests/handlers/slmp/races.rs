@@ -93,7 +93,7 @@ fn the_host_closes_a_place_in_every_clock_of_a_segment() {
         let mut taken = [[0; 2]; 3];
         // The first segment opens the message, and an HPU of spinneret's own remembers it at the last one.
         for (case, number, clocks) in [(0, 0), (1, 1), (2, 3)].into_iter().flat_map(|(case, number)| {
-            (0..3600)
+            (0..7200)
                 .step_by(stride(7))
                 .map(move |clocks| (case, number, clocks))
         }) {

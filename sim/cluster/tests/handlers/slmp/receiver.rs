@@ -1,12 +1,14 @@
 //! The receiver with its host: shared memory, regions and completions.
 
 pub(crate) use spinneret_slmp::memory::place::{
-    CAPACITY, DONE, GENERATION, MESSAGE_ID, PORT, RECIPROCAL, REGION, SOURCE, START, STATE, USERS,
+    CAPACITY, CLAIMED, DONE, GENERATION, MESSAGE_ID, PORT, RECIPROCAL, REGION, SEGMENT_BYTES, SOURCE, START,
+    STATE, USERS,
 };
 
 use super::{Ack, Segment};
 use crate::bench::{Bench, HOST};
 use spinneret_cluster::Config;
+use spinneret_cluster::rv::CsrSet;
 use spinneret_regmap::pspin::{L1_SCRATCHPADS, l1_address};
 use spinneret_slmp::memory::{
     self, ACCEPTED_AND_ACKED, ACKS_SENT, COUNTERS, Cause, HPUS, LOCAL_BYTES, MAGIC, State, VERSION, common,
@@ -17,7 +19,7 @@ use std::net::{Ipv4Addr, SocketAddrV4};
 
 const PLACE_BYTES: u32 = place::SIZE as u32;
 const PLACES_AT: u32 = common::SIZE as u32;
-/// A place's record in the L1 of each cluster: where it says how many words hold bits, and where these begin.
+/// A place's record in the L1 of a cluster: where it says how many words hold bits, and where these begin.
 const RECORD_BYTES: u32 = LOCAL_BYTES as u32;
 const USED: u32 = 12;
 const BITS: u32 = 128;
@@ -42,6 +44,8 @@ pub(crate) struct Receiver {
     memory: u32,
     places: usize,
     clusters: usize,
+    /// Whether the HPUs are spinneret's own, whose bits are in the place.
+    is_own: bool,
     /// Number that changes with each start of the host.
     start: u32,
 }
@@ -62,6 +66,7 @@ impl Receiver {
     /// The same on another cluster.
     pub(crate) fn on(config: Config, places: usize, capacity: u32, confirm: Confirm) -> Self {
         let clusters = config.clusters;
+        let is_own = config.csrs == CsrSet::Hpu;
         let mut bench = Bench::new("examples/slmp", config);
         bench.meta.handler_memory[1] = PLACES_AT + places as u32 * PLACE_BYTES;
         for (cluster, pad) in bench.meta.scratchpads.iter_mut().enumerate() {
@@ -74,6 +79,7 @@ impl Receiver {
             memory,
             places,
             clusters,
+            is_own,
             start: 0x5eed_0000,
         };
         receiver.prepare(capacity, confirm);
@@ -137,42 +143,54 @@ impl Receiver {
         }
     }
 
-    /// Segments that HPUs of a cluster have accepted for the message in a place; nothing if none of them has worked on it.
-    pub(crate) fn taken(&self, cluster: usize, place: usize) -> Vec<u32> {
-        let record = self.pad(cluster) + place as u32 * RECORD_BYTES;
-        if self.bench.variable(record) != self.get(place, GENERATION) {
-            return Vec::new();
-        }
-        let word = |number: u32| self.bench.variable(record + BITS + 4 * number);
-        (0..self.bench.variable(record + USED))
-            .flat_map(|number| {
-                (0..32)
-                    .filter(move |bit| word(number) & 1 << bit != 0)
-                    .map(move |bit| 32 * number + bit)
-            })
+    /// Segments whose bits are set in some words.
+    fn bits(&self, at: u32, words: u32) -> Vec<u32> {
+        let word = |number: u32| self.bench.variable(at + 4 * number);
+        (0..32 * words)
+            .filter(|index| word(index / 32) & 1 << (index % 32) != 0)
             .collect()
     }
 
-    /// Segments of the message in a place that were taken.
+    /// Segments of the message in a place that were taken. PULP clusters have records; one that is not prepared for the message has
+    /// another generation.
     pub(crate) fn all_taken(&self, place: usize) -> Vec<u32> {
-        let mut taken: Vec<u32> = (0..self.clusters)
-            .flat_map(|cluster| self.taken(cluster, place))
+        if self.is_own {
+            let unit = self.get(place, SEGMENT_BYTES).max(1);
+            let words = self.get(place, CAPACITY).div_ceil(unit).div_ceil(32);
+            return self.bits(self.memory + Self::place_at(place) + CLAIMED as u32, words);
+        }
+        let records = (0..self.clusters)
+            .map(|cluster| self.pad(cluster) + place as u32 * RECORD_BYTES)
+            .filter(|record| self.bench.variable(*record) == self.get(place, GENERATION));
+        let mut taken: Vec<u32> = records
+            .flat_map(|record| self.bits(record + BITS, self.bench.variable(record + USED)))
             .collect();
         taken.sort_unstable();
         taken
     }
 
-    /// All counters, with those that stand for two added to both.
-    pub(crate) fn counters(&self) -> [u32; COUNTERS] {
+    /// The counters of an HPU, with those that stand for two added to both.
+    fn counters_of(&self, hpu: usize) -> [u32; COUNTERS] {
         let first = self.memory + common::COUNTERS as u32;
-        let mut counters: [u32; COUNTERS] = std::array::from_fn(|number| {
-            let rows = (0..HPUS).map(|hpu| first + 4 * (COUNTERS * hpu + number) as u32);
-            rows.map(|address| self.bench.variable(address)).sum()
-        });
+        let mut counters: [u32; COUNTERS] =
+            std::array::from_fn(|number| self.bench.variable(first + 4 * (COUNTERS * hpu + number) as u32));
         let both = std::mem::take(&mut counters[ACCEPTED_AND_ACKED]);
         counters[Cause::Accepted as usize] += both;
         counters[ACKS_SENT] += both;
         counters
+    }
+
+    /// All counters.
+    pub(crate) fn counters(&self) -> [u32; COUNTERS] {
+        let rows: Vec<_> = (0..HPUS).map(|hpu| self.counters_of(hpu)).collect();
+        std::array::from_fn(|number| rows.iter().map(|row| row[number]).sum())
+    }
+
+    /// Segments that HPUs of a cluster have accepted.
+    pub(crate) fn accepted_by(&self, cluster: usize) -> u32 {
+        (8 * cluster..8 * (cluster + 1))
+            .map(|hpu| self.counters_of(hpu)[Cause::Accepted as usize])
+            .sum()
     }
 
     /// A counter.
