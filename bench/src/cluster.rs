@@ -35,9 +35,34 @@ const PINGS: &[Ping] = &[
 const REPLY_CLOCKS: f64 = 400.0;
 /// Most microseconds from a HER to the first instruction of its handler; measured is its first access to the task, which comes later.
 const START_US: f64 = 0.7;
-/// Clusters, segments that may be on their way, the least rate of SLMP in gigabits a second, and whether that is of frames or of the
-/// message.
-const SLMP: [(usize, u16, f64, bool); 2] = [(2, 64, 28.0, false), (8, 256, 100.0, true)];
+/// Messages over SLMP in full segments.
+const SLMP: [Message; 3] = [
+    Message {
+        clusters: 2,
+        bytes: 1,
+        window: 64,
+        cable_gbps: 100,
+        least_gbps: 28.0,
+        is_of_frames: false,
+    },
+    Message {
+        clusters: 8,
+        bytes: 16,
+        window: 192,
+        cable_gbps: 200,
+        least_gbps: 100.0,
+        is_of_frames: true,
+    },
+    // A cable of 100 Gb/s carries 98.4 Gb/s of frames of 1514 bytes, since their preambles, check sequences and gaps take 24 more.
+    Message {
+        clusters: 8,
+        bytes: 16,
+        window: 192,
+        cable_gbps: 100,
+        least_gbps: 94.0,
+        is_of_frames: true,
+    },
+];
 /// Most microseconds of its handler.
 const SLMP_US: f64 = 6.5;
 /// Clusters, and the least percentage of the packets of [`FULL_LOAD`] that they answer.
@@ -48,6 +73,20 @@ const FULL_LOAD: &str = "udp,size=60..1500";
 const WARM: u32 = 4;
 /// Least packets of 64 bytes in millions a second that handlers pass to the host, with packets that match no rule between them.
 const PASSED: f64 = 6.0;
+
+/// A message over SLMP.
+struct Message {
+    clusters: usize,
+    /// How many times the message of the command line.
+    bytes: u32,
+    /// Segments that may be on their way.
+    window: u16,
+    /// The cable.
+    cable_gbps: u64,
+    /// The least rate, and whether it is of frames or of the message.
+    least_gbps: f64,
+    is_of_frames: bool,
+}
 
 /// A handler that answers, its traffic, and bars.
 struct Ping {
@@ -94,7 +133,7 @@ pub(crate) struct Arguments {
     /// Packets of all lengths that are sent back to back
     #[arg(long, default_value_t = 100_000, value_parser = clap::value_parser!(u32).range(1000..))]
     packets: u32,
-    /// Bytes of the message over SLMP for each 16 HPUs
+    /// Bytes of the message over SLMP to 16 HPUs; that to 64 is 16 times as long
     #[arg(long, default_value_t = 1_000_000, value_parser = clap::value_parser!(u32).range(10_000..))]
     message: u32,
 }
@@ -168,22 +207,29 @@ pub(crate) fn run(arguments: &Arguments, bars: &mut Bars) -> Result<Value> {
     }
     let rows = sheet.print();
     let mut messages = Vec::new();
-    for (clusters, window, least, is_frames) in SLMP {
+    for (number, message) in SLMP.iter().enumerate() {
+        let Message {
+            clusters,
+            cable_gbps,
+            least_gbps,
+            is_of_frames,
+            ..
+        } = *message;
         let hpus = clusters * HPUS;
-        let of = if is_frames { "frames" } else { "the message" };
-        let figure = format!("slmp, {hpus} HPUs, full segments, Gb/s of {of}");
-        let bytes = arguments.message * (clusters / SLMP[0].0) as u32;
-        let done = match slmp(bytes, clusters, window) {
+        let of = if is_of_frames { "frames" } else { "the message" };
+        let figure = format!("slmp, {hpus} HPUs, cable of {cable_gbps} Gb/s, Gb/s of {of}");
+        let bytes = arguments.message * message.bytes;
+        let done = match slmp(bytes, message) {
             Ok(done) => done,
             Err(error) => {
                 say(format_args!("{figure}: {error:#}"));
-                hold(figure, format!(">= {least}"), 0.0, false);
+                hold(figure, format!(">= {least_gbps}"), 0.0, false);
                 continue;
             }
         };
-        let gbps = if is_frames { done.frames_gbps } else { done.gbps };
-        hold(figure, format!(">= {least}"), gbps, gbps >= least);
-        if clusters == SLMP[0].0 {
+        let gbps = if is_of_frames { done.frames_gbps } else { done.gbps };
+        hold(figure, format!(">= {least_gbps}"), gbps, gbps >= least_gbps);
+        if number == 0 {
             hold(
                 "slmp, full segments, handler, us".into(),
                 format!("<= {SLMP_US}"),
@@ -192,7 +238,7 @@ pub(crate) fn run(arguments: &Arguments, bars: &mut Bars) -> Result<Value> {
             );
         }
         messages.push(json!({
-            "hpus": hpus, "bytes": bytes, "gbps": done.gbps, "frames_gbps": done.frames_gbps,
+            "hpus": hpus, "bytes": bytes, "cable_gbps": cable_gbps, "gbps": done.gbps, "frames_gbps": done.frames_gbps,
             "handler_us": done.handler_us
         }));
     }
@@ -228,10 +274,16 @@ pub(crate) fn run(arguments: &Arguments, bars: &mut Bars) -> Result<Value> {
         "Simulated clock by clock as RTL: application and clusters of eight HPUs, both at 250 MHz, which no board has \
          shown yet. HER to handler: until the handler's first access to its task. Handler: from the read of its address to \
          its end, one packet alone. Reply: from the last beat of the request to that of the reply. Full load: frames back to \
-         back, {} clocks. slmp: a message of {} bytes for each 16 HPUs without UDP checksums, with a window of {} and {} segments. All lengths: {} \
+         back, {} clocks. slmp: messages of {} and {} bytes in full segments without UDP checksums, with windows of {} and {} segments. All lengths: {} \
          packets of 60 to 1500 bytes, back to back. spin_pass: packets of 64 bytes in turn with 1500 bytes that match no rule, back to \
          back; the receive path was held in {} clocks.",
-        arguments.clocks, arguments.message, SLMP[0].1, SLMP[1].1, arguments.packets, pass.held
+        arguments.clocks,
+        arguments.message,
+        arguments.message * SLMP[1].bytes,
+        SLMP[0].window,
+        SLMP[1].window,
+        arguments.packets,
+        pass.held
     ));
     Ok(json!({
         "machine": machine(), "clocks": arguments.clocks, "pings": rows,
@@ -366,8 +418,8 @@ fn full_load(packets: u32, config: NicConfig) -> Result<f64> {
     Ok(f64::from(replies) / f64::from(packets) * 100.0)
 }
 
-/// A message over SLMP.
-struct Message {
+/// Results of a message over SLMP.
+struct Received {
     /// Bytes of the message, and of its frames on the wire, in gigabits a second.
     gbps: f64,
     frames_gbps: f64,
@@ -375,12 +427,13 @@ struct Message {
     handler_us: f64,
 }
 
-fn slmp(bytes: u32, clusters: usize, window: u16) -> Result<Message> {
+fn slmp(bytes: u32, message: &Message) -> Result<Received> {
     let plain = Transfer::default();
     let how = Transfer {
-        nic: config(clusters),
+        nic: config(message.clusters),
+        rate_bps: message.cable_gbps * 1_000_000_000,
         sender: SenderConfig {
-            mode: Mode::Window(window),
+            mode: Mode::Window(message.window),
             ..plain.sender
         },
         ..plain
@@ -390,7 +443,7 @@ fn slmp(bytes: u32, clusters: usize, window: u16) -> Result<Message> {
     let (done, _) = transfer(&program, &message, &how)?;
     let handlers = done.segments.of(Cause::Accepted).max(1);
     let frames = f64::from(bytes) + handlers as f64 * (HEADERS + HEADER_BYTES) as f64;
-    Ok(Message {
+    Ok(Received {
         gbps: done.gbps(),
         frames_gbps: done.gbps() * frames / f64::from(bytes),
         handler_us: us(done.hpu_clocks) / handlers as f64,

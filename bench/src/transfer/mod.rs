@@ -49,6 +49,8 @@ const WARM_UP_BYTES: usize = 100_000;
 pub struct Transfer {
     /// All NICs.
     pub nic: NicConfig,
+    /// Bits a second of the cables.
+    pub rate_bps: u64,
     /// Faults of the cables, in both directions.
     pub faults: Faults,
     /// For the faults and the pauses.
@@ -69,6 +71,7 @@ impl Default for Transfer {
     fn default() -> Self {
         Self {
             nic: NicConfig::default(),
+            rate_bps: Simple::default().rate_bps,
             faults: Faults::default(),
             seed: 1,
             senders: 1,
@@ -216,6 +219,7 @@ impl<'t> Hosts<'t> {
     ) -> Result<Self> {
         let topology = Simple {
             nics: how.senders + 1,
+            rate_bps: how.rate_bps,
             faults: how.faults,
             seed: how.seed,
             switch: SwitchConfig {
