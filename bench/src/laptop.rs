@@ -1,5 +1,6 @@
 //! `./dev bench laptop`: simulation speed of a NIC, and its round trips.
 
+use crate::figure1;
 use crate::harness::{HEADERS, alone, draw, exchange, memory_bytes, settle, start};
 use crate::nic::{Speed, WAITING, idle, under_load};
 use anyhow::{Context as _, Result, ensure};
@@ -11,21 +12,19 @@ use spinneret_nic::net::{MIN_FRAME_BYTES, Recipe};
 use spinneret_nic::nic::{Nic, NicConfig};
 use spinneret_nic::picture::{Axis, COLORS, Panel, Series, Shape, Style};
 use spinneret_regmap::{egress, ingress};
-use spinneret_table::bench::{Bars, Spread};
+use spinneret_table::bench::Bars;
 use spinneret_table::{figures, say};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 
-/// Packets of the paper's Figure 1.
-const PINGS: u32 = 32;
-/// Runs; the median counts.
-const RUNS: usize = 5;
 /// Clocks of the core in each measurement of speed.
 const CLOCKS: u64 = 200_000;
 /// Clocks that pass while time is skipped.
 const SKIPPED_CLOCKS: u64 = 1_000_000_000;
+/// The row of Icarus.
+const ICARUS: &str = "Icarus, the same hardware, unmatched packets";
 /// Clocks that Icarus simulates.
 const ICARUS_CLOCKS: u64 = 2_000;
 /// Both clocks, a reset, and packets that match nothing, one after the other.
@@ -54,6 +53,12 @@ pub(crate) struct Arguments {
         default_value = "target/bench/laptop-round-trips.svg"
     )]
     plot: PathBuf,
+    /// File for the plot of the paper's Figure 1
+    #[arg(long, value_name = "FILE", default_value = "target/bench/figure1.svg")]
+    figure1: PathBuf,
+    /// Times of FPsPIN's cluster for it, which `./dev interop --fpspin-dir DIR --step ping-pong` writes
+    #[arg(long, value_name = "FILE", default_value = "target/bench/ping-pong.json")]
+    public: PathBuf,
 }
 
 /// The round trip of one payload.
@@ -68,35 +73,16 @@ struct RoundTrip {
 }
 
 pub(crate) fn run(arguments: &Arguments, _: &mut Bars) -> Result<Value> {
-    let pings = figure_1()?;
     let speed = speeds(arguments.verilog.as_deref())?;
+    let icarus = speed.get(ICARUS).and_then(|speed| speed["clocks"].as_f64());
+    let pings = figure1::run(icarus, &arguments.public, &arguments.figure1)?;
     let (icmp, udp) = (round_trips("icmp_ping", "icmp")?, round_trips("udp_ping", "udp")?);
     show_round_trips(&icmp, &udp);
     let load = full_load(arguments.packets)?;
     load.show();
     draw(&arguments.plot, SIZE, |area| panel(&icmp, &udp).draw(area))?;
     say(format_args!("plot of round trips: {}", arguments.plot.display()));
-    Ok(json!({ "ping_pong_seconds": pings.values(), "speed": speed, "icmp": icmp, "udp": udp, "load": load }))
-}
-
-/// Returns the seconds of the ping-pong of the paper's Figure 1, including the start of the NIC. Each request is sent
-/// after the previous reply.
-fn figure_1() -> Result<Spread> {
-    let ping_pong = |_| {
-        let begun = Instant::now();
-        let mut nic = start("icmp_ping", NicConfig::default())?;
-        let recipe: Recipe = "icmp,size=98".parse()?;
-        for number in 0..PINGS {
-            exchange(&mut nic, &recipe.frame(number), alone)?;
-        }
-        Ok(begun.elapsed().as_secs_f64())
-    };
-    let seconds: Spread = (0..RUNS).map(ping_pong).collect::<Result<_>>()?;
-    let [median, least, most] = seconds.range().map(|seconds| seconds * 1e3);
-    say(format_args!(
-        "{PINGS} pings, start-up included: {median:.0} ms (median of {RUNS}, {least:.0} to {most:.0})"
-    ));
-    Ok(seconds)
+    Ok(json!({ "figure1": pings, "speed": speed, "icmp": icmp, "udp": udp, "load": load }))
 }
 
 /// Clocks and instructions a second, also of Icarus.
@@ -125,7 +111,7 @@ fn speeds(verilog: Option<&Path>) -> Result<Map<String, Value>> {
     row("idle, time left out", idle(SKIPPED_CLOCKS, true)?);
     if let Some(folder) = verilog {
         let speed = icarus(folder, ICARUS_CLOCKS)?;
-        row("Icarus, the same hardware, unmatched packets", speed);
+        row(ICARUS, speed);
     }
     println!("{table}");
     Ok(speeds)

@@ -11,6 +11,7 @@
 mod cluster;
 pub mod experiments;
 mod fabric;
+mod figure1;
 mod harness;
 mod laptop;
 mod mpi;

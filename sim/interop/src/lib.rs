@@ -6,6 +6,7 @@ pub mod contexts;
 pub mod datatypes;
 pub mod examples;
 mod model;
+mod ping_pong;
 pub mod probes;
 mod pulp_backend;
 pub mod recorded;

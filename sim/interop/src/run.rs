@@ -5,7 +5,7 @@ use crate::model::{WATCHDOG, config, modelled, own_modelled, strict};
 use crate::probes::{ACCESSES, Answer, Cost, OPERATIONS};
 use crate::recorded::{self, short};
 use crate::workloads::EXAMPLES;
-use crate::{compare, contexts, examples, model, probes, top};
+use crate::{compare, contexts, examples, model, ping_pong, probes, top};
 use anyhow::{Context as _, Result, bail, ensure};
 use clap::builder::PossibleValuesParser;
 use clap::{Parser, ValueEnum};
@@ -57,6 +57,8 @@ pub enum Step {
     Examples,
     /// The public example handlers, built from their own Makefiles
     Public,
+    /// The time of the ping-pong of the paper's Figure 1
+    PingPong,
 }
 
 /// Runs the steps: whether all was as it should be.
@@ -112,6 +114,9 @@ pub fn run(arguments: &Arguments) -> Result<bool> {
     if let Some(folder) = &arguments.fpspin_dir {
         if wants(Step::Public) {
             good &= public_examples(&real, folder, arguments)?;
+        }
+        if wants(Step::PingPong) {
+            ping_pong::run(|| real.nic(), folder)?;
         }
         if arguments.record {
             recorded::write_page(folder)?;
