@@ -38,8 +38,8 @@
 
 #include "segment.h"
 
-/* Maximum number of clusters: as many as a task names. */
-#define CLUSTERS SPIN_TASK_CLUSTERS
+/* Maximum number of clusters: more than those whose scratchpads a task names. */
+#define CLUSTERS 8
 
 /* A message's record in one cluster. */
 typedef volatile struct {
@@ -52,7 +52,7 @@ typedef volatile struct {
     uint32_t message_id; /* of the last message that the cluster has worked on; only a hint */
     uint32_t withdrawn;  /* claims that were taken away again */
     uint32_t wants[2];   /* a byte of each HPU: whether it wants to change words of the record, or just does */
-    uint32_t reserved[10];
+    uint32_t reserved[6];
     uint32_t ready[CLUSTERS]; /* for each cluster, the generation that its record is for */
     uint32_t deciding[8];     /* for each HPU, 1 + the index of the segment that it has not decided about, or 0 */
     uint32_t claimed[SLMP_BITMAP_WORDS];
@@ -79,7 +79,9 @@ typedef struct {
 
 /* The cluster's record, which has to be there. */
 static inline record_t *record_of(const local_t *local, uint32_t cluster) {
-    return (record_t *)((uintptr_t)local->task->scratchpad[cluster] + local->offset);
+    const task_t *task = local->task;
+    void *scratchpad = likely(cluster < SPIN_TASK_CLUSTERS) ? task->scratchpad[cluster] : spin_scratchpad(task, cluster);
+    return (record_t *)((uintptr_t)scratchpad + local->offset);
 }
 
 /* The records of a place, whose message is not known yet. */
@@ -302,6 +304,17 @@ static __attribute__((noinline, cold)) claim_t contend(const local_t *local, uin
     return claim;
 }
 
+/* Bits of a word of the records in clusters that a task does not name, if they are this message's. */
+static __attribute__((noinline, cold)) uint32_t claimed_beyond(const local_t *local, uint32_t word) {
+    uint32_t claimed = 0;
+    for (uint32_t cluster = SPIN_TASK_CLUSTERS; cluster < CLUSTERS; ++cluster) {
+        if (local->own->ready[cluster] == local->generation) {
+            claimed |= record_of(local, cluster)->claimed[word];
+        }
+    }
+    return claimed;
+}
+
 /* Claims a segment of a message of at most `room` bytes for the own cluster. */
 static inline claim_t claim_segment(const local_t *local, uint32_t message_id, uint32_t index, uint32_t room, uint32_t unit) {
     record_t *own = local->own;
@@ -321,16 +334,20 @@ static inline claim_t claim_segment(const local_t *local, uint32_t message_id, u
         note_used(own, word + 1);
     }
     /* All are read first, as an HPU would wait for each of them before it compares it. */
-    uint32_t ready[CLUSTERS], others = 0;
+    uint32_t ready[SPIN_TASK_CLUSTERS], others = 0;
 #pragma GCC unroll 4
-    for (uint32_t cluster = 0; cluster < CLUSTERS; ++cluster) {
+    for (uint32_t cluster = 0; cluster < SPIN_TASK_CLUSTERS; ++cluster) {
         ready[cluster] = own->ready[cluster];
     }
 #pragma GCC unroll 4
-    for (uint32_t cluster = 0; cluster < CLUSTERS; ++cluster) {
+    for (uint32_t cluster = 0; cluster < SPIN_TASK_CLUSTERS; ++cluster) {
         if (!likely(ready[cluster] != local->generation)) {
             others |= record_of(local, cluster)->claimed[word];
         }
+    }
+    if (!likely(rt_cluster_count() <= SPIN_TASK_CLUSTERS)) {
+        local_t copy = *local;
+        others |= claimed_beyond(&copy, word);
     }
     if (!likely((others & bit) == 0)) {
         local_t copy = *local;

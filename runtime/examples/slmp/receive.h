@@ -9,6 +9,14 @@
 /* Value of `confirm` in the shared memory: EOM is acknowledged when the host has stored the message. */
 #define CONFIRM_STORED 1
 
+#ifndef KNOWN_H
+/* HPUs of the PULP cluster remember nothing. */
+static inline void remember_message(const local_t *local, memory_t *memory, place_t *place, const position_t *at,
+                                    const segment_t *segment) {
+    (void)local, (void)memory, (void)place, (void)at, (void)segment;
+}
+#endif
+
 /* The context's host memory. */
 typedef struct {
     uint64_t address;

@@ -16,14 +16,6 @@
  */
 #include "local.h"
 #include "own.h"
-#include "position.h"
-
-/* HPUs of the PULP cluster remember nothing. */
-static inline void remember_message(const local_t *local, memory_t *memory, place_t *place, const position_t *at,
-                                    const segment_t *segment) {
-    (void)local, (void)memory, (void)place, (void)at, (void)segment;
-}
-
 #include "receive.h"
 
 /* The compiler must not cut it in two, which a function that is not inlined prevents. */
