@@ -37,6 +37,7 @@ static __attribute__((noinline, cold)) void complete_known(const task_t *task) {
     leave(known.place);
 }
 
+/* Receives a segment the long way, which may count it by the counter that this HPU keeps a copy of. */
 static __attribute__((noinline)) void receive_long_way(const task_t *task) {
     receive_frame(task);
     if (known.memory == task->handler_mem && known.memory != NULL) {

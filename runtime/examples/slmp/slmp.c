@@ -11,8 +11,8 @@
  * one does. If a sender contradicts itself in two segments at the same time, both may be accepted. Its message is
  * complete only if all of it has been written, and no other message is touched.
  *
- * Atomic operations with a result take long in L2, so there are some when a message begins and ends, and none in
- * between.
+ * On the PULP cluster, atomic operations with a result take long in L2, so there are some when a message begins and ends, and
+ * none in between. HPUs of spinneret's own claim a segment by one.
  */
 #include "local.h"
 #include "own.h"
