@@ -223,8 +223,16 @@ pub(crate) fn start(name: &str, config: NicConfig) -> Result<Nic> {
 /// # Errors
 /// As [`start`].
 pub(crate) fn start_in(folder: &Path, config: NicConfig) -> Result<Nic> {
+    start_with(folder, &folder.join("rules.toml"), config)
+}
+
+/// The same with handlers of a folder and a file of rules.
+///
+/// # Errors
+/// As [`start`].
+pub(crate) fn start_with(folder: &Path, rules: &Path, config: NicConfig) -> Result<Nic> {
     let program = Program::open(&run::program(folder, config.cluster.clusters)?)?;
-    let rules = RuleFile::read(&folder.join("rules.toml"), &MatcherParams::BOARD)?;
+    let rules = RuleFile::read(rules, &MatcherParams::BOARD)?;
     Ok(spinneret_nic::start(config, &program, &rules.rulesets, None)?)
 }
 

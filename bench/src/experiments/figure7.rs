@@ -2,9 +2,9 @@
 
 use super::stack::{Protocol, Stack, program_takes};
 use super::{Clusters, csv as sheet, modelled, show};
-use crate::harness::{HEADERS, PATIENCE_PS, draw, exchange, program, settle, start};
+use crate::harness::{HEADERS, PATIENCE_PS, draw, exchange, program, settle, start, start_with};
 use anyhow::{Context as _, Result, anyhow};
-use spinneret_nic::installed::example;
+use spinneret_nic::installed::{example, runtime};
 use spinneret_nic::net::{MIN_FRAME_BYTES, Recipe};
 use spinneret_nic::nic::{Backend, Nic, NicConfig};
 use spinneret_nic::picture::{Axis, Band, COLORS, Panel, Series, Shape, Style};
@@ -49,6 +49,8 @@ const SHAPES: [Shape; 4] = [Shape::Circle, Shape::Square, Shape::Triangle, Shape
 pub enum Mode {
     /// A handler on the NIC.
     Spin,
+    /// The same handler, which adds up the message itself where the NIC could have told it the sum.
+    SpinSum,
     /// The host; the NIC passes everything on.
     Host,
     /// A handler receives and sends, and a program on the host computes.
@@ -56,11 +58,12 @@ pub enum Mode {
 }
 
 impl Mode {
-    const ALL: [Self; 3] = [Self::Spin, Self::Host, Self::HostSpin];
+    const ALL: [Self; 4] = [Self::Spin, Self::Host, Self::HostSpin, Self::SpinSum];
 
     fn name(self) -> &'static str {
         match self {
             Self::Spin => "sPIN",
+            Self::SpinSum => "sPIN without hardware sum",
             Self::Host => "host",
             Self::HostSpin => "host + sPIN",
         }
@@ -222,6 +225,7 @@ fn measure(clusters: Clusters) -> Result<Vec<RoundTrip>> {
     let mut points = Vec::new();
     for protocol in Protocol::ALL {
         let mut spin = start(&format!("{}_ping", protocol.recipe()), clusters.config())?;
+        let mut sums = start_sums(protocol, clusters)?;
         let mut passing = Nic::new(clusters.config())?;
         let (both, mut program) = start_both(protocol, clusters.config())?;
         for payload in PAYLOADS {
@@ -229,20 +233,26 @@ fn measure(clusters: Clusters) -> Result<Vec<RoundTrip>> {
             let recipe: Recipe = format!("{},size={size}", protocol.recipe()).parse()?;
             let request = |number| recipe.frame(number);
             let client_nic = pass(&mut passing, &request(0))?;
-            let mut modes = [Mode::Spin, Mode::HostSpin, Mode::Host].map(|mode| (mode, Trips::default()));
+            let mut modes = vec![Mode::Spin, Mode::HostSpin, Mode::Host];
+            modes.extend(sums.is_some().then_some(Mode::SpinSum));
+            let mut modes: Vec<_> = modes.into_iter().map(|mode| (mode, Trips::default())).collect();
             for number in 0..=TRIPS as u32 {
                 let both = &mut *both.borrow_mut();
                 let asked = |nic: &mut Nic, limit_ps| {
                     program.answer(nic)?;
                     look(nic, limit_ps)
                 };
-                let times = [
+                let mut times = vec![
                     exchange(&mut spin, &request(number), look)?,
                     exchange(both, &request(number), asked)?,
                     client_nic,
                 ];
                 settle(&mut spin)?;
                 settle(both)?;
+                if let Some(sums) = &mut sums {
+                    times.push(exchange(sums, &request(number), look)?);
+                    settle(sums)?;
+                }
                 // The first request warms up the caches.
                 for ((_, trips), time) in modes.iter_mut().zip(times).filter(|_| number > 0) {
                     trips.simulated.push((time + client_nic) as f64 / 1e6 + CABLE);
@@ -253,7 +263,7 @@ fn measure(clusters: Clusters) -> Result<Vec<RoundTrip>> {
                     trips.client = stack.client(protocol, size, TRIPS)?;
                 }
                 match (mode, &stack) {
-                    (Mode::Spin, _) => {}
+                    (Mode::Spin | Mode::SpinSum, _) => {}
                     (Mode::HostSpin, _) => trips.host = program_takes(&request(1), TRIPS),
                     (Mode::Host, Some(stack)) => trips.host = stack.host(protocol, size, TRIPS)?,
                     (Mode::Host, None) => continue,
@@ -271,6 +281,16 @@ fn measure(clusters: Clusters) -> Result<Vec<RoundTrip>> {
 /// Advances to the next poll of the host.
 fn look(nic: &mut Nic, limit_ps: u64) -> Result<()> {
     Ok(nic.run_until(limit_ps.min(nic.now_ps() + LOOK_PS))?)
+}
+
+/// A NIC whose handler adds up what the NIC has summed already. The model of PsPIN's clusters never has that sum, and
+/// the handler for UDP needs none.
+fn start_sums(protocol: Protocol, clusters: Clusters) -> Result<Option<Nic>> {
+    if protocol == Protocol::Udp || clusters.0 == Backend::Model {
+        return Ok(None);
+    }
+    let rules = example("icmp_ping")?.join("rules.toml");
+    start_with(&runtime()?.join("tests/icmp_sums"), &rules, clusters.config()).map(Some)
 }
 
 /// A NIC with the handlers that ask the host, and the program that they ask.
