@@ -10,14 +10,14 @@
 //! - **Bursts** are incrementing, of beats up to the port's width: others end with SLVERR and access nothing. The first beat may
 //!   be anywhere in its line, the others are at multiples of their size. Each beat is an access of its own. Beats beyond the
 //!   end of 4 KiB, which no burst has, continue at its start.
-//! - **Throughput:** one beat a clock in a burst, and a clock without one between bursts at most.
+//! - **Throughput:** one beat a clock, from burst to burst too.
 //! - **Responses:** DECERR where the access to the line `failed`. Memories begin and end at multiples of 4 KiB, so all
 //!   beats of a burst have the same response. Ids are returned, user signals are 0; bursts are done one after another, and
 //!   the next one waits inside. A write is answered when its last line was accepted.
 //! - **Failed reads** have all their beats; their data is 0 if `data` is 0 without `data_valid`.
 //! - **Backpressure:** a line is read only if the queue has room for it.
 //! - **Ignored:** AWATOP, locks, protection, region, memory type and quality of service, WLAST.
-//! - **Paths:** all outputs on the side of AXI are registers; `write_valid` and `read_valid` join a few.
+//! - **Paths:** all outputs on the side of AXI are registers; `write_valid` and `read_valid` join a few, and the former follows `b_ready`.
 //! - **Reset** discards all bursts.
 
 use super::{LINE, LINE_BYTES, LINE_DATA, LineRead, LineWrite, OFFSET, READ_CLOCKS, SLAVE, WORD};
@@ -125,8 +125,8 @@ fn update() {
     w.ready = beats.s.ready;
     (write.data, write.strobe) = beats.m.data.split_at(LINE_DATA);
     write.line = burst.line;
-    /// The last beat waits until the burst before it is answered.
-    let may_write = burst.active && !(burst.last && answers);
+    /// The last beat waits for room for its answer.
+    let may_write = burst.active && !(burst.last && answers && !b.ready);
     write.valid = may_write && beats.m.valid && !burst.refused;
     beats.m.ready = may_write && (burst.refused || write.ready);
     burst.step = beats.m.valid && beats.m.ready;
