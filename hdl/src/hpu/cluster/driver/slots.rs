@@ -158,8 +158,8 @@ fn update() {
         number = if s.last { lit(0, TASK_PAIR) } else { number + 1 };
     }
 
-    /// The lowest free slot is the next one.
-    let picks = !has_slot && free.any();
+    /// The lowest free slot is the next one, so that one task follows another without a gap.
+    let picks = (!has_slot || ends) && free.any();
     let lowest = super::ports::lowest(free, SLOT);
     if picks {
         slot = lowest;

@@ -113,10 +113,10 @@ struct Packet {
     has_completion: Field<1>,
 }
 
-/// Steps of an event, one clock each.
+/// Steps of an event, one clock each. The next event is chosen in the last one already.
 #[derive(Copy, Clone, PartialEq, Eq, Debug, LogicState)]
 enum Step {
-    /// Chooses the event.
+    /// Chooses the event, if none is under way.
     Choose,
     /// Reads the queue's record.
     Queue,
@@ -214,24 +214,29 @@ fn update() {
     packet.cell_valid = cells.free.valid;
     full = cells.full;
 
-    /// The first event that can take place behind the last one, or before it.
+    let is_push = chosen[push];
+    let is_turn = chosen[turn];
+    let ends = !is_push && !is_turn;
+
+    /// The first event that can take place behind the last one, or before it. An event whose last step changes whether another one can
+    /// is over before that is chosen: one of the same kind, and the end of a task, as steps of queues return packets, too.
+    let is_last = step == Step::Write;
+    let may_end = !(returns || shares.busy || is_last && !is_push);
     let mut can: Vec<Sig<bool>> = finished
         .iter()
-        .map(|finished| finished.valid && !returns && !shares.busy)
+        .map(|finished| finished.valid && may_end)
         .collect();
-    can.push(packet.valid && !cells.is_full);
-    can.push(shares.valid && !returns && !starts && loads.has_room);
+    can.push(packet.valid && !cells.is_full && !(is_last && is_push));
+    can.push(shares.valid && !starts && loads.has_room && !(is_last && is_turn));
     let after = word_of(can.iter().enumerate().map(|(number, can)| *can && later[number]));
     let among = if after.any() { after } else { word_of(can) };
     let behind_it = cat!(
         word_of((1..sources).map(|number| among.slice(0, number).any())),
         lit(0, 1)
     );
-    let is_push = chosen[push];
-    let is_turn = chosen[turn];
-    let ends = !is_push && !is_turn;
     match step {
-        Step::Choose => {
+        Step::Choose | Step::Write => {
+            step = Step::Choose;
             if among.any() {
                 chosen = among & !behind_it;
                 later = behind_it;
@@ -240,7 +245,6 @@ fn update() {
         }
         Step::Queue => step = Step::Packet,
         Step::Packet => step = Step::Write,
-        Step::Write => step = Step::Choose,
     }
 
     /// The queue and its record.
@@ -304,6 +308,8 @@ fn update() {
     let frees = completes || pops && !(is_last && has_completion);
     let runs = starts_header || completes || pops && has_payload;
     let is_done = ends && ended_frees || frees && !runs;
+    /// A step that returns a cell is given up while another one is on its way back, and packets may come in.
+    let is_given_up = is_turn && returns && (is_done || closes);
 
     /// The record after it.
     let to = |name: u64| constant(lit(name, record.state.width));
@@ -348,7 +354,7 @@ fn update() {
         first: if begins { at } else { old.first },
         last: if pops { at } else { old.last },
     });
-    let writes = step == Step::Write;
+    let writes = step == Step::Write && !is_given_up;
     queues.write_enable = writes || cells.fills;
     queues.write_addr = if cells.fills { cells.filled } else { queue };
     queues.write_data = if cells.fills { lit(0, record.width) } else { new };

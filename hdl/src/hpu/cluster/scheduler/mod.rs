@@ -39,8 +39,8 @@
 //!   with v, from their choice on; L / w and M / v are at least 4096. So none starves. The next step is chosen in advance, and a context that comes later does not replace it.
 //! - **Settings** are in force for tasks that end later. Weights are 1 after power-up; a reset keeps them. It clears the counters.
 //! - **Timing:** 12 clocks for a HER, which is taken in the last one. A task has 11 pairs, of which one leaves a clock. An
-//!   event (a packet comes, a step of a queue, a task has ended) takes 4 clocks; the kinds take turns. From one step to the next there are
-//!   at least as many clocks as contexts, and 8; from the end of a task to that of the next, half as many on average.
+//!   event (a packet comes, a step of a queue, a task has ended) takes 3 clocks, or 4 after one of the same kind, and if it is the end of a task after a step; the kinds take turns. From one step to the next there are
+//!   at least as many clocks as contexts, and 7; from the end of a task to that of the next, half as many on average.
 //! - **Backpressure:** tasks and feedback leave one after another, feedback first. A cluster with room must take all words of a
 //!   task without waiting for another port. Feedback that is not taken stops tasks, but not HERs.
 //! - **Paths:** outputs are registers, except `full`, `her_ready` and `finished_ready`, which join registers.

@@ -140,16 +140,15 @@ fn update() {
     began = writes && begins;
     ended = writes && ends;
     let running_now = running.read(0, context);
+    let running_next = if ended { running_now - 1 } else { running_now + 1 };
     running.write(
         began || ended || clears,
         if clears { cleared } else { context },
-        first(
-            &[
-                (clears, constant(lit(0, shape.running()))),
-                (ended, running_now - 1),
-            ],
-            running_now + 1,
-        ),
+        if clears {
+            lit(0, shape.running())
+        } else {
+            running_next
+        },
     );
     let guess_before = guesses.read(1, context);
     let quarters =
@@ -182,7 +181,10 @@ fn update() {
     visit = visit + 1;
     let visited = reg(visit);
     let time = reg(times.read(0, visit));
-    let tasks = reg(running.read(1, visit));
+    /// A circle begins in the clock in which the task of the last step is counted.
+    let changes = (began || ended) && context == visit;
+    let running_there = running.read(1, visit);
+    let tasks = reg(if changes { running_next } else { running_there });
     let guess = reg(guesses.read(0, visit));
     let here = reg(working.at(cat!(visit, lit(0, own)), each));
     let last = reg(lasts.read(0, visit));
@@ -239,6 +241,8 @@ fn update() {
         is_known = false;
         has_best = false;
         now = best_time;
+        is_open = true;
+        left = shape.contexts as u64;
     }
     lasts.write(writes && steps, context, own_queue);
 
