@@ -111,6 +111,11 @@ module line_crossbar_proof (
     reg [5:0] own = 6'd0;
     reg [5:0] own_here = 6'd0;
     reg [7:0] given_1, given_2;
+    // L1 rests.
+    (* internal = "dut.u_read_rests_0.run" *) wire [6:0] read_run;
+    (* internal = "dut.u_write_rests_0.run" *) wire [6:0] write_run;
+    wire read_rests = turn_of(own_line) == 2'd2 && read_run >= 7'd64;
+    wire write_rests = turn_of(own_store) == 2'd2 && write_run >= 7'd64;
     // Clocks since the start.
     reg [2:0] age = 3'd0;
     // Clocks that the chosen blocks have waited for the same memory.
@@ -128,10 +133,10 @@ module line_crossbar_proof (
         own_here <= {own_here[4:0], own_ready && memory_of(own_line) == memory};
         {given_2, given_1} <= {given_1, given};
         if (age != 3'd7) age <= age + 3'd1;
-        waited <= !read_valid[reader] || own_ready ? 2'd0 : waited != 0 && turn != turn_of(own_line) ? 2'd1 :
+        waited <= !read_valid[reader] || own_ready || read_rests ? 2'd0 : waited != 0 && turn != turn_of(own_line) ? 2'd1 :
             waited + 2'd1;
         turn <= turn_of(own_line);
-        store_waited <= !write_valid[writer] || is_held || write_ready[writer] ? 2'd0 :
+        store_waited <= !write_valid[writer] || is_held || write_ready[writer] || write_rests ? 2'd0 :
             store_waited != 0 && store_turn != turn_of(own_store) ? 2'd1 : store_waited + 2'd1;
         store_turn <= turn_of(own_store);
         if (rst) {came, stored, own, own_here, waited, store_waited, age} <= 0;
@@ -153,6 +158,7 @@ module line_crossbar_proof (
         if (own_here[5]) data_of_its_memory: assert (own_data == given_2);
         if (!own[5] && age >= 2) else_zero: assert (own_data == 0);
         if (is_held) waits_while_held: assert (!(write_valid[writer] && write_ready[writer]));
+        rests_for_eight: assert (read_run < 72 && write_run < 72);
         reader_waits_for_two: assert (waited <= 2);
         writer_waits_for_two: assert (store_waited <= 2);
         has_waited: cover (waited == 2 && store_waited == 2);

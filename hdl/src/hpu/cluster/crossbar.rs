@@ -10,7 +10,9 @@
 //! # Contract
 //! - **Memories:** each accepts one read and one write in a clock, and all of them at the same time. Where several ask for the
 //!   same memory, the one that was served least recently goes first, readers and writers each among themselves: no block waits
-//!   for longer than the others have one turn each.
+//!   for longer than the others have one turn each, and for rests.
+//! - **Rests:** an L1 takes no reads, or writes, for 8 clocks after 64 of them, where a clock without one makes up for eight. So HPUs get to
+//!   their words, and one way of an L1 carries 113 Gb/s of lines at least.
 //! - **Latency:** a read that is accepted in clock t has its data in t + [`READ_CLOCKS`]; then `data_valid` is high, else the
 //!   data is 0. Accesses that are accepted in clock t are at the port of their memory in t + 2.
 //! - **Ordering:** accesses to a memory take effect in the order of their acceptance. A read that is accepted in the same clock
@@ -139,6 +141,38 @@ fn update() {
     number = reg(number_of(grants));
 }
 
+/// Lines of an L1 in a row, after which it rests.
+const RUN: u64 = 64;
+/// Clocks that it rests: two slots of each thread.
+const REST: u64 = 8;
+/// Lines that a clock without one makes up for.
+const PAUSE: u64 = RUN / REST;
+
+/// Interrupts long runs of lines at an L1: meanwhile HPUs cannot load, or store, and all of a cluster would wait for the last of several frames.
+#[module]
+pub struct LineRest {
+    /// A line was granted in the clock before.
+    pub granted: Wire<In, bool>,
+    /// None is granted in this clock.
+    pub rests: Wire<Out, bool>,
+    /// Lines of the run, or [`RUN`] and the clocks of the rest.
+    run: Reg<{ bit_width(RUN as usize) }, Reset>,
+}
+
+#[kernel(LineRest)]
+fn update() {
+    rests = run >= RUN;
+    run = if run == RUN + REST - 1 {
+        lit(0, run.width())
+    } else if rests || granted {
+        run + 1
+    } else if run < PAUSE {
+        lit(0, run.width())
+    } else {
+        run - PAUSE
+    };
+}
+
 /// Brings a reader the data of the memories that it has read.
 #[module(shape: CrossbarShape)]
 pub struct LineReturn {
@@ -183,6 +217,8 @@ pub struct LineCrossbar {
     write_decoders: [LineDecoder<{ shape }>; shape.writers],
     read_turns: [LineTurn<{ shape.readers }>; shape.memories()],
     write_turns: [LineTurn<{ shape.writers }>; shape.memories()],
+    read_rests: [LineRest; shape.clusters],
+    write_rests: [LineRest; shape.clusters],
     /// Accesses that were offered in the clock before.
     read_lines: [Reg<{ MOST }>; shape.readers],
     lines: [Reg<{ MOST }>; shape.writers],
@@ -215,6 +251,19 @@ fn chosen(inputs: &[Sig], number: Sig) -> Sig {
     first(&[(is_high, chosen(high, number))], chosen(low, number))
 }
 
+/// A line may be granted at a memory: it is no L1 that rests.
+#[kernel]
+fn may_go(none: Sig<bool>, rests: &[LineRestHandles], memory: usize) -> Sig<bool> {
+    match memory {
+        0 | 1 => constant(lit(1, 1))[0],
+        _ => {
+            let rest = &rests[memory - 2];
+            rest.granted = !none;
+            !rest.rests
+        }
+    }
+}
+
 #[kernel(LineCrossbar, suffix = format!("{}x{}x{}", shape.readers, shape.writers, shape.clusters))]
 fn update() {
     for (number, reader) in read.iter().enumerate() {
@@ -233,16 +282,18 @@ fn update() {
     for (number, memory) in memories.iter().enumerate() {
         let bits = memory.read_line.width();
         let turn = &read_turns[number];
+        let may_read = may_go(turn.none, &read_rests, number);
         for (from, reader) in read.iter().enumerate() {
-            turn.requests[from] = reader.valid && read_decoders[from].memory[number];
+            turn.requests[from] = reader.valid && read_decoders[from].memory[number] && may_read;
         }
         turn.counts = readable;
         memory.read = reg_reset(!turn.none, false);
         memory.read_line = reg(chosen(&read_lines, turn.number).slice(0, bits));
 
         let turn = &write_turns[number];
+        let may_write = may_go(turn.none, &write_rests, number);
         for (from, writer) in write.iter().enumerate() {
-            let asks = writer.valid && write_decoders[from].memory[number];
+            let asks = writer.valid && write_decoders[from].memory[number] && may_write;
             let can_wait = number < 2 && from != 0;
             let is_held = hold && write_decoders[0].memory[number];
             turn.requests[from] = if can_wait { asks && !is_held } else { asks };

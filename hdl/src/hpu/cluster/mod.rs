@@ -28,7 +28,7 @@ pub use complex_bench::ComplexBench;
 pub use context_registers::ContextRegisters;
 pub(crate) use copier::ENTRY as COPIER;
 pub use copier::{LONGEST, LineCopier, LineStore};
-pub use crossbar::{CrossbarShape, LineCrossbar, LineDecoder, LineReturn, LineTurn};
+pub use crossbar::{CrossbarShape, LineCrossbar, LineDecoder, LineRest, LineReturn, LineTurn};
 pub use driver::ClusterDriver;
 pub(crate) use host::ENTRY as HOST_COPIER;
 pub(crate) use host::OWN_ID;
