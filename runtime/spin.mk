@@ -59,7 +59,7 @@ ifeq ($(SPIN_BOARD),alchitry-cu-hpu)
 # One cluster without multiplication, and small stacks: its spin_map.ld has the same numbers.
 CLUSTERS ?= 1
 MARCH ?= rv32iac
-spin_board_cflags := -DSPIN_AREA_SIZE=0x100 -DSPIN_NO_PACKET_SUM
+spin_board_cflags := -DSPIN_AREA_SIZE=0x100 -DSPIN_NO_PACKET_SUM -DSPIN_STACK_ARGS
 spin_more_cflags += -Wstack-usage=160
 spin_board_ldflags := -L$(RUNTIME)/$(SPIN_BOARD)
 else ifdef SPIN_BOARD

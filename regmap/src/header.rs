@@ -85,7 +85,7 @@ pub fn runtime_header(out: &mut impl Write) -> fmt::Result {
     }
     writeln!(
         out,
-        "\n/* The task at hand, its doorbell, the cause of its failure, and size and sum of its packet. */"
+        "\n/* The task at hand, its doorbell, the cause of its failure, size and sum of its packet, and a handler's arguments. */"
     )?;
     let task = driver::TASK
         .into_iter()
@@ -94,6 +94,7 @@ pub fn runtime_header(out: &mut impl Write) -> fmt::Result {
         ("DOORBELL", driver::DOORBELL),
         ("ERROR", driver::ERROR),
         ("PACKET_SUM", driver::PACKET_SUM),
+        ("ARGS", driver::ARGS),
     ];
     for (name, offset) in task.chain(others) {
         writeln!(

@@ -136,6 +136,13 @@ pub mod driver {
     pub const ERROR: u32 = DOORBELL + 4;
     /// The packet's size and the sum of its IP payload, as [`packet_size`](super::packet_size) says; spinneret's own clusters have it.
     pub const PACKET_SUM: u32 = DOORBELL + 8;
+    /// The arguments of a handler, in the order of `handler_args_t`: address of the task's words from [`HANDLER_MEM`] on, number of the
+    /// HPU among all, of its cluster, and of the HPU in it. Spinneret's own clusters have them.
+    pub const ARGS: u32 = DOORBELL + 16;
+    /// Behind them.
+    pub const ARGS_END: u32 = ARGS + 16;
+    /// The words of a task that a handler gets begin with the address of its memory.
+    pub const HANDLER_MEM: u32 = 8;
     /// Registers below wait while no task is held (`task_frontend` grants in state `Running` only).
     pub const TASK_END: u32 = 0x80;
     /// A read starts the command and gives its number.

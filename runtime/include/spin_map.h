@@ -63,7 +63,7 @@
 #define SPIN_RESIDENT_CLEARING 4
 #define SPIN_RESIDENT_NOT_LOADED 30
 
-/* The task at hand, its doorbell, the cause of its failure, and size and sum of its packet. */
+/* The task at hand, its doorbell, the cause of its failure, size and sum of its packet, and a handler's arguments. */
 #define HWSCHED_HANDLER_FUN_ADDR 0x1b205000
 #define HWSCHED_HANDLER_FUN_SIZE 0x1b205004
 #define HWSCHED_HANDLER_MEM_ADDR 0x1b205008
@@ -87,6 +87,7 @@
 #define HWSCHED_DOORBELL 0x1b205050
 #define HWSCHED_ERROR 0x1b205054
 #define HWSCHED_PACKET_SUM 0x1b205058
+#define HWSCHED_ARGS 0x1b205060
 
 /* Commands: hwsched.h says what they do. */
 #define CMD_ISSUE 0x1b205080

@@ -4,14 +4,29 @@
 
 #include "packets.h"
 
+/*
+ * Swaps `count` halfwords, up to 3, at even addresses. Addresses in headers cross words of memory, and an HPU accesses a word that does in
+ * four slots, but a halfword in one. The compiler would make words of halfwords that it knows to be next to each other.
+ */
+static inline void spin_swap_halfwords(void *one, void *other, size_t count) {
+    spin_halfword_t *first = (spin_halfword_t *)one, *second = (spin_halfword_t *)other, a[3], b[3];
+    _Pragma("GCC unroll 3") for (size_t i = 0; i < count; ++i) {
+        a[i] = first[i];
+        b[i] = second[i];
+        asm("" : "+r"(a[i]), "+r"(b[i]));
+    }
+    _Pragma("GCC unroll 3") for (size_t i = 0; i < count; ++i) {
+        first[i] = b[i];
+        second[i] = a[i];
+    }
+    /* Few registers: those of the caller have not to be saved. */
+    asm volatile("" : : : "memory");
+}
+
 /* Swaps source and destination of Ethernet and IP. The IP checksum, a sum, stays valid. */
 static inline void spin_swap_addresses(eth_hdr_t *eth, ip_hdr_t *ip) {
-    mac_addr_t mac = eth->src;
-    eth->src = eth->dest;
-    eth->dest = mac;
-    uint32_t address = ip->source_id;
-    ip->source_id = ip->dest_id;
-    ip->dest_id = address;
+    spin_swap_halfwords(&eth->src, &eth->dest, sizeof(mac_addr_t) / sizeof(spin_halfword_t));
+    spin_swap_halfwords(&ip->source_id, &ip->dest_id, sizeof(uint32_t) / sizeof(spin_halfword_t));
 }
 
 /* Swaps addresses and UDP ports. The UDP checksum is a sum as well. */

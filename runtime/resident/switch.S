@@ -3,9 +3,9 @@
  * another program than the one before.
  *
  *   other_program: save thread-local variables of the last one -> clear the area -> load those of this one
- *        +-- its context has had a task: next_task, which finds its program now
+ *        +-- its context has had a task: next_task_of_any, which finds its program now
  *        +-- the first task: guard -> clear the context's scratchpads, if another context had them -> init_handlers, in
- *            user mode -> next_task
+ *            user mode -> next_task_of_any
  *
  * So programs have nothing of each other's registers, stack, thread-local variables and scratchpads. None of their code runs in
  * machine mode. The table is in L2, out of reach of handlers; the host writes the id of an entry last, and clears it first.
@@ -212,7 +212,7 @@ enter_program:
     mv a3, zero
     jal t1, clear_registers
     li t1, SPIN_HPU_ADDR
-    j next_task
+    j next_task_of_any
 
     /* Clears a2 bytes at a1 in L1, with CLEAR_BYTES of zeros at s2; returns to t5. */
 clear_scratchpad:

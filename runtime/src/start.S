@@ -18,11 +18,17 @@
 #include "context.h"
 #include "spin_conf.h"
 
+/* Handlers for the PULP cluster alone have their arguments on the stack, as drivers have none. */
+#ifdef SPIN_PSPIN_ONLY
+#define SPIN_STACK_ARGS
+#endif
+
 /* Registers of the HPU's driver, and of the cluster's instruction cache. */
 #define HANDLER (HWSCHED_HANDLER_FUN_ADDR - SPIN_HPU_ADDR)
 #define HANDLER_SIZE (HWSCHED_HANDLER_FUN_SIZE - SPIN_HPU_ADDR)
 #define TASK (HWSCHED_HANDLER_MEM_ADDR - SPIN_HPU_ADDR)
 #define DOORBELL (HWSCHED_DOORBELL - SPIN_HPU_ADDR)
+#define ARGS (HWSCHED_ARGS - SPIN_HPU_ADDR)
 #define ERROR (HWSCHED_ERROR - SPIN_HPU_ADDR)
 #define WAIT (CMD_WAIT - SPIN_HPU_ADDR)
 #define ICACHE_ENABLE 0x00
@@ -53,19 +59,8 @@
 #endif
     .endm
 
-    /*
-     * Fresh registers and arguments for a handler: the one before may have left anything in them. t0: the context, t1: the driver.
-     * The arguments are at the start of the stack.
-     */
-    .macro prepare_handler
-    lw tp, CONTEXT_TP(t0)
-    lw gp, CONTEXT_GP(t0)
-#ifdef SPIN_RESIDENT
-    la ra, handler_returned
-#else
-    lw ra, CONTEXT_RETURN(t0)
-#endif
-    addi sp, tp, -ARGS_SIZE
+    /* Arguments for a handler, at the start of its stack. t0: the context, t1: the driver. */
+    .macro prepare_arguments
     lw t3, CONTEXT_GID(t0)
     lw t4, CONTEXT_CLUSTER(t0)
     lw t5, CONTEXT_HPU(t0)
@@ -77,20 +72,52 @@
     mv a0, sp
     .endm
 
-    /* Asks for the next task, and begins its handler. */
+    /* Asks for the next task, and begins its handler, with fresh registers: the one before may have left anything in them. */
     .macro begin_next_task
 next_task:
-#ifdef SPIN_PSPIN_ONLY
-    lw t2, HANDLER(t1)
-    prepare_handler
-#else
-    /* All is ready before the task comes: its handler begins soon after its address is there. */
-    prepare_handler
+#ifdef SPIN_STACK_ARGS
     lw t2, HANDLER(t1)
 #endif
+    lw tp, CONTEXT_TP(t0)
+#ifndef SPIN_RESIDENT
+    lw gp, CONTEXT_GP(t0)
+    lw ra, CONTEXT_RETURN(t0)
+#endif
+    addi sp, tp, -ARGS_SIZE
+    prepare_arguments
+#ifdef SPIN_RESIDENT
+    mv tp, t0
+    j begin_task
+#else
+#ifndef SPIN_STACK_ARGS
+    lw t2, HANDLER(t1)
+#endif
+    csrw mepc, t2
+    mret
+#endif
+    .endm
+
+#ifndef SPIN_STACK_ARGS
+    /*
+     * The same if the driver has the arguments. All is ready before the task comes: its handler begins soon after its address is there.
+     * tp: the context, t1: the driver.
+     */
+    .macro begin_next_own_task
+next_own_task:
+    lw sp, CONTEXT_TP(tp)
+    addi a0, t1, ARGS
+begin_task:
+    lw gp, CONTEXT_GP(tp)
+#ifdef SPIN_RESIDENT
+    la ra, handler_returned
+    lw t4, CONTEXT_PROGRAM(tp)
+#else
+    lw ra, CONTEXT_RETURN(tp)
+#endif
+    lw tp, CONTEXT_TP(tp)
+    lw t2, HANDLER(t1)
 #ifdef SPIN_RESIDENT
     lw t3, HANDLER_SIZE(t1)
-    lw t4, CONTEXT_PROGRAM(t0)
     srli t3, t3, SPIN_RESIDENT_ID_SHIFT
     bne t3, t4, 1f
 #endif
@@ -98,9 +125,11 @@ next_task:
     mret
 #ifdef SPIN_RESIDENT
     /* It is too far away for a branch. */
-1:  j other_program
+1:  csrr t0, mscratch
+    j other_program
 #endif
     .endm
+#endif
 
     /* The end of a handler. */
     .macro end_of_task
@@ -209,10 +238,13 @@ first_task:
     li t1, SPIN_HPU_ADDR
     li t2, MSTATUS_MPP
     csrc mstatus, t2
-#ifdef SPIN_PSPIN_ONLY
-    begin_next_task
-#else
+#ifndef SPIN_STACK_ARGS
+next_task_of_any:
+    lw t2, CONTEXT_INSIDE(t0)
+    beqz t2, back_to_own_tasks
     j next_task
+#else
+    begin_next_task
 #endif
     .size _start, . - _start
 
@@ -231,23 +263,14 @@ trap:
     sw t1, CONTEXT_SAVED(t0)
     csrr t1, mcause
     addi t1, t1, -CAUSE_USER_ECALL
-#ifdef SPIN_PSPIN_ONLY
     bnez t1, not_a_handlers_call
+#ifdef SPIN_STACK_ARGS
     beqz a7, handler_done
 #else
-    or t1, t1, a7
-    bnez t1, not_a_return
-    /* The end of a handler, and the next one: straight on, as each task goes this way. */
+    bnez a7, 1f
     end_of_task
-    .size trap, . - trap
-    .type next_task, @function
-    begin_next_task
-    .size next_task, . - next_task
-    .type not_a_return, @function
-not_a_return:
-    csrr t1, mcause
-    addi t1, t1, -CAUSE_USER_ECALL
-    bnez t1, not_a_handlers_call
+    j next_task_of_any
+1:
 #endif
     li t1, ECALL_EXIT
     beq a7, t1, handler_done
@@ -291,7 +314,7 @@ fault:
     sw t2, ERROR(t1)
     j task_done
 
-#ifdef SPIN_PSPIN_ONLY
+#ifdef SPIN_STACK_ARGS
     /* Where it was when traces of the public cluster were recorded, whose cache makes a difference. */
     end_of_task
     j next_task
@@ -321,7 +344,11 @@ wait_for_commands:
     li t2, 3
     sw t2, WAIT(t1)
     sw zero, DOORBELL(t1)
+#ifdef SPIN_STACK_ARGS
     j next_task
+#else
+    begin_next_task
+#endif
 
 fault_at_start:
 #ifdef SPIN_RESIDENT
@@ -338,10 +365,36 @@ fault_at_start:
     csrr a2, mtval
     call spin_start_failed
 #endif
-#ifdef SPIN_PSPIN_ONLY
     .size trap, . - trap
-#else
-    .size not_a_return, . - not_a_return
+
+#ifndef SPIN_STACK_ARGS
+    /*
+     * Where HPUs of spinneret's own trap, unless they are inside the guard. The end of a handler, and the next one: straight on, as each
+     * task goes this way. A handler that has returned needs tp and gp no more.
+     */
+    .balign 4
+    .type own_trap, @function
+own_trap:
+    csrr tp, mscratch
+    csrr gp, mcause
+    addi gp, gp, -CAUSE_USER_ECALL
+    or gp, gp, a7
+    bnez gp, not_a_return
+    li t1, SPIN_HPU_ADDR
+    sw zero, DOORBELL(t1)
+    .size own_trap, . - own_trap
+    .type next_own_task, @function
+    begin_next_own_task
+not_a_return:
+    lw gp, CONTEXT_GP(tp)
+    lw tp, CONTEXT_TP(tp)
+    j trap
+back_to_own_tasks:
+    la t2, own_trap
+    csrw mtvec, t2
+    mv tp, t0
+    j next_own_task
+    .size next_own_task, . - next_own_task
 #endif
 
     /*
@@ -374,6 +427,10 @@ guard_enter:
     li t1, INSIDE_HANDLER
     /* t1: for whom */
 enter_guard:
+#ifndef SPIN_STACK_ARGS
+    la t2, trap
+    csrw mtvec, t2
+#endif
     lw t2, CONTEXT_INSIDE(t0)
     or t1, t1, t2
     sw t1, CONTEXT_INSIDE(t0)

@@ -14,7 +14,8 @@ module cluster_driver_proof (
     input wire [4:0] ready_slot,
     input wire [31:0] word,
     input wire [63:0] pair,
-    input wire [31:0] gathered,
+    input wire [31:0] gathered_0,
+    input wire [31:0] gathered_1,
     input wire [19:0] origin_0,
     input wire [19:0] origin_1,
     input wire packet_valid,
@@ -50,7 +51,8 @@ module cluster_driver_proof (
     (* drives = "dut.slots_origin_1" *) wire [19:0] cut_origin_1;
     (* drives = "dut.slots_copy_valid" *) wire cut_packet_valid;
     (* drives = "dut.slots_copy_data" *) wire [101:0] cut_packet;
-    (* drives = "dut.registers_gathered" *) wire [31:0] cut_gathered;
+    (* drives = "dut.registers_gathered_0" *) wire [31:0] cut_gathered_0;
+    (* drives = "dut.registers_gathered_1" *) wire [31:0] cut_gathered_1;
     (* drives = "dut.registers_word" *) wire [31:0] cut_registers_word;
     (* drives = "dut.u_starts.check_allowed" *) wire cut_allowed;
     assign cut_ready_valid = ready_valid;
@@ -62,7 +64,8 @@ module cluster_driver_proof (
     assign cut_origin_1 = origin_1;
     assign cut_packet_valid = packet_valid;
     assign cut_packet = 102'd0;
-    assign cut_gathered = gathered;
+    assign cut_gathered_0 = gathered_0;
+    assign cut_gathered_1 = gathered_1;
     assign cut_registers_word = 32'd0;
     assign cut_allowed = allowed;
 

@@ -161,6 +161,7 @@ rtl/spinneret_host_reads_2_4.sv
 rtl/spinneret_host_copier_2_4.sv
 rtl/spinneret_line_decoder_2.sv
 rtl/spinneret_line_turn_6.sv
+rtl/spinneret_line_rest.sv
 rtl/spinneret_line_return_2.sv
 rtl/spinneret_line_crossbar_6x6x2.sv
 rtl/spinneret_line_memory_16384_ultra.sv

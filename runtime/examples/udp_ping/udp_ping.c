@@ -5,26 +5,18 @@
  */
 #include <handler.h>
 #include <packets.h>
+#include <spin_reply.h>
 
 __handler__ void udp_ping_ph(handler_args_t *args) {
-    uint32_t start = cycles();
     task_t *task = args->task;
+    uint32_t start = cycles();
     pkt_hdr_t *packet = task->pkt_mem;
+    size_t bytes = task->pkt_mem_size;
 
-    mac_addr_t mac = packet->eth_hdr.src;
-    packet->eth_hdr.src = packet->eth_hdr.dest;
-    packet->eth_hdr.dest = mac;
-
-    uint32_t address = packet->ip_hdr.source_id;
-    packet->ip_hdr.source_id = packet->ip_hdr.dest_id;
-    packet->ip_hdr.dest_id = address;
-
-    uint16_t port = packet->udp_hdr.src_port;
-    packet->udp_hdr.src_port = packet->udp_hdr.dst_port;
-    packet->udp_hdr.dst_port = port;
+    spin_swap_ends(packet);
 
     spin_cmd_t send;
-    spin_send_packet(packet, task->pkt_mem_size, &send);
+    spin_send_packet(packet, bytes, &send);
     spin_cmd_wait(send);
 
     /* The host reads the mean from counter 0, the time to the end of the send included. */

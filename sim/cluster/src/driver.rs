@@ -7,7 +7,7 @@ use crate::map::Memory;
 use crate::rv::DecodeCache;
 use crate::task::{CommandId, SCRATCHPAD_WORDS, SCRATCHPADS, TASK_WORDS, Task};
 use crate::timing::{BEAT_BYTES, Timing};
-use spinneret_regmap::pspin::{PROGRAM_BASE, PROGRAM_BYTES, dma, driver as register};
+use spinneret_regmap::pspin::{DRIVER_BASE, PROGRAM_BASE, PROGRAM_BYTES, dma, driver as register};
 use std::collections::VecDeque;
 
 /// Commands of an HPU that can be in flight.
@@ -15,6 +15,9 @@ pub const COMMANDS: usize = 4;
 /// Ended tasks whose feedback can be pending: one in the feedback buffer, and one that waits for that buffer
 /// (`task_frontend`, state `SendingFeedback`).
 const ENDED: usize = 2;
+
+/// HPUs of each of spinneret's own clusters.
+const OWN_HPUS: usize = 8;
 
 /// Words of a command.
 pub(crate) const COMMAND_WORDS: usize = register::COMMAND_WORDS as usize;
@@ -250,6 +253,7 @@ impl Driver {
             register::PACKET_SUM if !self.is_strict => {
                 Read::Value(self.running.map_or(0, |running| running.task.her.size_and_sum()))
             }
+            register::ARGS..register::ARGS_END if !self.is_strict => Read::Value(self.argument(offset)),
             register::ISSUE => self.issue(),
             register::TEST => Read::Value(u32::from(!self.is_open(self.tested))),
             register::WAIT => Read::Value(self.open() as u32),
@@ -259,6 +263,18 @@ impl Driver {
             }
             _ => Read::Nothing,
         }
+    }
+
+    /// An argument of a handler.
+    fn argument(&self, offset: u32) -> u32 {
+        let HpuId { cluster, core } = self.id();
+        let arguments = [
+            (DRIVER_BASE + register::HANDLER_MEM) as usize,
+            cluster * OWN_HPUS + core,
+            cluster,
+            core,
+        ];
+        arguments[(offset - register::ARGS) as usize / 4] as u32
     }
 
     /// Starts a command under the lowest free number. Stalls while no number is free, or while feedback of the previous task is

@@ -139,8 +139,8 @@ impl Timing {
             },
             schedule: 3,
             copy: 12,
-            assign: 0,
-            give: 60,
+            assign: 34,
+            give: 20,
             l1: 0,
             l1_remote_load: 4 * SLOT,
             l1_remote_store: 4 * SLOT,
@@ -159,10 +159,10 @@ impl Timing {
             fetch_miss: 0,
             fetch_filled: 0,
             register: 0,
-            issue: 30,
+            issue: 20,
             upper: 2 * SLOT,
             command: 34,
-            port_line: 2,
+            port_line: 1,
             port_burst: 16,
         }
     }

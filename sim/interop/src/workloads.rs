@@ -40,10 +40,10 @@ pub struct Load {
     pub batches: Vec<Vec<Vec<u8>>>,
 }
 
-/// The examples, in the order of the run; that of pings as it was when its traces were recorded.
+/// The examples, in the order of the run; those of pings as they were when their traces were recorded.
 pub const EXAMPLES: &[&str] = &[
     "tests/recorded/icmp_ping",
-    "examples/udp_ping",
+    "tests/recorded/udp_ping",
     "examples/filter",
     "examples/aggregate",
     "examples/histogram",

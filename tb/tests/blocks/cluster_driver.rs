@@ -73,14 +73,17 @@ fn tasks_go_to_the_lowest_idle_hpu() {
         bench.access(2, Access::load(register::DOORBELL));
         // The packets that follow are copied before that command is done.
         bench.delay = 20;
-        bench.offer(2, Access::load(0));
-        [5, 7].into_iter().for_each(|hpu| end(bench, hpu));
-        bench.offer(7, Access::load(0));
+        [7, 5].into_iter().for_each(|hpu| end(bench, hpu));
+        // The others are idle from their doorbells on, although they have not asked again.
         bench.push(plain(9));
-        bench.until(|bench| bench.hpus[7].done.is_some());
-        end(bench, 7);
+        bench.run(100);
+        assert!(bench.hpus[5].has_task() && !bench.hpus[7].has_task() && !bench.hpus[2].is_done());
+        begin(bench, 5);
+        end(bench, 5);
+        bench.until(|bench| bench.hpus[2].is_done());
         bench.push(plain(10));
-        bench.until(|bench| bench.hpus[2].done.is_some());
+        begin(bench, 2);
+        assert_eq!(bench.hpus[2].words()[21], 10);
         end(bench, 2);
         bench.run(3);
     });

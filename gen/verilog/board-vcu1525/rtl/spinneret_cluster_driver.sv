@@ -132,13 +132,15 @@ module spinneret_cluster_driver (
     logic tasks_frees;
     logic [4:0] tasks_freed;
     logic [31:0] registers_word;
-    logic [31:0] registers_gathered;
+    logic [31:0] registers_gathered_0;
+    logic [31:0] registers_gathered_1;
     logic registers_begins;
     logic [31:0] registers_open;
     logic [7:0] registers_full;
     logic [7:0] registers_busy;
     logic [7:0] starts_trapped;
-    logic [6:0] starts_gather;
+    logic [6:0] starts_gather_0;
+    logic [6:0] starts_gather_1;
     logic starts_decision_valid;
     logic [2:0] starts_decision_hpu;
     logic starts_decision_allowed;
@@ -317,6 +319,7 @@ module spinneret_cluster_driver (
     spinneret_driver_registers u_registers (
         .clk(clk),
         .rst(rst),
+        .cluster(cluster),
         .access_valid(accesses_m_valid),
         .access_hpu(accesses_m_hpu),
         .access_is_dma(accesses_m_is_dma),
@@ -324,8 +327,10 @@ module spinneret_cluster_driver (
         .access_is_write(accesses_m_is_write),
         .access_data(accesses_m_data),
         .word(registers_word),
-        .gather(starts_gather),
-        .gathered(registers_gathered),
+        .gather_0(starts_gather_0),
+        .gather_1(starts_gather_1),
+        .gathered_0(registers_gathered_0),
+        .gathered_1(registers_gathered_1),
         .number(starts_number),
         .is_sent(starts_is_sent),
         .begins(registers_begins),
@@ -341,7 +346,6 @@ module spinneret_cluster_driver (
     spinneret_driver_starts u_starts (
         .clk(clk),
         .rst(rst),
-        .turn(turn),
         .offer_0_valid(accesses_offer_0_valid),
         .offer_0_hpu(accesses_offer_0_hpu),
         .offer_0_is_dma(accesses_offer_0_is_dma),
@@ -359,8 +363,10 @@ module spinneret_cluster_driver (
         .ended(tasks_ended),
         .open(registers_open),
         .full(registers_full),
-        .gather(starts_gather),
-        .gathered(registers_gathered),
+        .gather_0(starts_gather_0),
+        .gather_1(starts_gather_1),
+        .gathered_0(registers_gathered_0),
+        .gathered_1(registers_gathered_1),
         .decision_valid(starts_decision_valid),
         .decision_hpu(starts_decision_hpu),
         .decision_allowed(starts_decision_allowed),

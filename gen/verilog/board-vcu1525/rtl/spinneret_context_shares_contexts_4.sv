@@ -39,8 +39,11 @@ module spinneret_context_shares_contexts_4 (
     logic [1:0] own_queue;
     logic [1:0] context_1;
     logic [5:0] running_now;
+    logic [5:0] running_next;
     logic [24:0] guess_before;
     logic [159:0] new_1;
+    logic changes; // A circle begins in the clock in which the task of the last step is counted.
+    logic [5:0] running_there;
     logic is_payer; // Second clock: its time, the charge of its tasks under way, and its queue.
     logic is_late;
     logic [35:0] paid;
@@ -117,9 +120,10 @@ module spinneret_context_shares_contexts_4 (
     end
 
     assign running_now = running_read_data[5:0];
+    assign running_next = ended ? (running_now - 6'd1) : (running_now + 6'd1);
     assign running_write_enable = began || ended || clears;
     assign running_write_addr = clears ? cleared : context_1;
-    assign running_write_data = clears ? 6'd0 : (ended ? (running_now - 6'd1) : (running_now + 6'd1));
+    assign running_write_data = clears ? 6'd0 : running_next;
 
     always_comb begin
         guesses_read_addr[3:2] = context_1;
@@ -143,6 +147,8 @@ module spinneret_context_shares_contexts_4 (
     assign counts_write_addr = clears ? cleared : context_1;
     assign counts_write_data = clears ? 160'd0 : new_1;
     assign totals_words = counts_read_data[319:160];
+    assign changes = (began || ended) && context_1 == visit;
+    assign running_there = running_read_data[11:6];
     assign is_payer = pays && payer == visited;
     assign is_late = !(|here) && (1'((time_1 - now) >> 6'd35));
     assign paid = is_payer ? (time_1 + {9'd0, charge}) : (is_late ? now : time_1);
@@ -186,7 +192,7 @@ module spinneret_context_shares_contexts_4 (
         visit <= visit + 2'd1;
         visited <= visit;
         time_1 <= times_read_data;
-        tasks <= running_read_data[11:6];
+        tasks <= changes ? running_next : running_there;
         guess <= guesses_read_data[24:0];
         here <= working[{visit, 2'd0} +: 4];
         last <= lasts_read_data;
@@ -228,6 +234,8 @@ module spinneret_context_shares_contexts_4 (
             is_known <= 1'b0;
             has_best <= 1'b0;
             now <= best_time;
+            is_open <= 1'b1;
+            left <= 3'd4;
         end
         if (is_payer) begin
             pays <= 1'b0;

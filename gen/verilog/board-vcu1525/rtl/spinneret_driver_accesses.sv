@@ -87,8 +87,8 @@ module spinneret_driver_accesses (
         (s_0_offset == 8'h98) | (s_0_offset == 8'h9c) | (s_0_offset == 8'ha0) | (s_0_offset == 8'ha4) |
         (s_0_offset == 8'ha8)) || s_0_offset == 8'h8c || s_0_offset == 8'h84 || s_0_offset == 8'h88 ||
         s_0_offset == 8'h50 || s_0_offset == 8'h54 || (!s_0_is_write && (s_0_offset == 8'h80 || s_0_offset <
-        8'h50 || s_0_offset == 8'h58)))) && !(!s_0_is_dma && !s_0_offset[7] && !held[s_0_hpu])) || (is_decided
-        && !decision_allowed);
+        8'h50 || s_0_offset == 8'h58 || s_0_offset[7:4] == 4'd6)))) && !(!s_0_is_dma && !s_0_offset[7] &&
+        !held[s_0_hpu])) || (is_decided && !decision_allowed);
     assign is_decided_1 = !s_1_is_write && (s_1_is_dma ? (s_1_offset == 8'h18) : (s_1_offset == 8'h80)) &&
         decision_valid && decision_hpu == s_1_hpu;
     assign shared_3 = !((!s_1_is_dma && !s_1_offset[7] && !held[s_1_hpu]) || (!s_1_is_write && (s_1_is_dma ?
@@ -101,8 +101,8 @@ module spinneret_driver_accesses (
         (s_1_offset == 8'h98) | (s_1_offset == 8'h9c) | (s_1_offset == 8'ha0) | (s_1_offset == 8'ha4) |
         (s_1_offset == 8'ha8)) || s_1_offset == 8'h8c || s_1_offset == 8'h84 || s_1_offset == 8'h88 ||
         s_1_offset == 8'h50 || s_1_offset == 8'h54 || (!s_1_is_write && (s_1_offset == 8'h80 || s_1_offset <
-        8'h50 || s_1_offset == 8'h58)))) && !(!s_1_is_dma && !s_1_offset[7] && !held[s_1_hpu])) ||
-        (is_decided_1 && !decision_allowed);
+        8'h50 || s_1_offset == 8'h58 || s_1_offset[7:4] == 4'd6)))) && !(!s_1_is_dma && !s_1_offset[7] &&
+        !held[s_1_hpu])) || (is_decided_1 && !decision_allowed);
     assign is_first = !turn_second;
     assign s_0_ready = shared_1 && !(!is_first && s_1_valid && shared_3);
     assign s_0_refused = shared_2;

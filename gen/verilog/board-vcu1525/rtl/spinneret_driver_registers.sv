@@ -6,6 +6,7 @@
 module spinneret_driver_registers (
     input  wire         clk, // Clock.
     input  wire         rst, // Synchronous reset, active high.
+    input  wire   [3:0] cluster, // Number of the cluster.
     // Accesses.
     input  wire         access_valid,
     input  wire   [2:0] access_hpu,
@@ -14,8 +15,12 @@ module spinneret_driver_registers (
     input  wire         access_is_write,
     input  wire  [31:0] access_data,
     output logic [31:0] word, // Word of a register that is read, one clock after the access; 0 for task words.
-    input  wire   [6:0] gather, // {HPU, is of the copy engine, place} of a register that is gathered.
-    output logic [31:0] gathered, // Its word.
+    // {HPU, is of the copy engine, place} of registers that are gathered.
+    input  wire   [6:0] gather_0, // {HPU, is of the copy engine, place} of registers that are gathered.
+    input  wire   [6:0] gather_1,
+    // Their words.
+    output logic [31:0] gathered_0, // Their words.
+    output logic [31:0] gathered_1,
     input  wire   [1:0] number, // The number of a command that is issued.
     input  wire         is_sent, // It will be reported as done.
     output logic        begins, // A command or copy begins with this access.
@@ -43,6 +48,7 @@ module spinneret_driver_registers (
     logic [3:0] open_here;
     logic is_done;
     logic is_number;
+    logic [31:0] argument;
     logic [31:0] opens;
     logic shared;
     logic shared_1;
@@ -65,8 +71,8 @@ module spinneret_driver_registers (
     logic [31:0] signal_1;
     logic signal_2;
     logic registers_write_enable;
-    logic [13:0] registers_read_addr;
-    logic [63:0] registers_read_data;
+    logic [20:0] registers_read_addr;
+    logic [95:0] registers_read_data;
     logic tested_write_enable;
     logic [1:0] tested_read_data;
     logic started_write_enable;
@@ -88,11 +94,13 @@ module spinneret_driver_registers (
     assign registers_write_enable = stores && is_stored;
 
     always_comb begin
-        registers_read_addr[13:7] = gather;
+        registers_read_addr[13:7] = gather_0;
+        registers_read_addr[20:14] = gather_1;
         registers_read_addr[6:0] = place;
     end
 
-    assign gathered = registers_read_data[63:32];
+    assign gathered_0 = registers_read_data[63:32];
+    assign gathered_1 = registers_read_data[95:64];
     assign is_test = !access_is_dma && access_offset == 8'h88;
     assign tested_write_enable = stores && is_test;
     assign issues = !access_is_dma && access_offset == 8'h80;
@@ -108,6 +116,9 @@ module spinneret_driver_registers (
     assign open_here = opened[{access_hpu, 2'd0} +: 4];
     assign is_done = !open_here[tested_read_data];
     assign is_number = starts || (access_is_dma && access_offset == 8'h20);
+    assign argument = (access_offset[3:2] == 2'd0) ? 32'h1b205008 : ((access_offset[3:2] == 2'd1) ? {25'd0,
+        cluster, access_hpu} : ((access_offset[3:2] == 2'd2) ? {28'd0, cluster} : ((access_offset[3:2] ==
+        2'd3) ? {29'd0, access_hpu} : 32'd0)));
 
     always_comb begin
         signal[0] = (open_here == 4'd1) | (open_here == 4'd2) | (open_here == 4'd4) | (open_here == 4'd7) |
@@ -154,9 +165,9 @@ module spinneret_driver_registers (
     assign busy = signal_3 | signal_4;
 
     always_ff @(posedge clk) begin
-        other <= is_number ? 32'd0 : (is_stored ? registers_read_data[31:0] : (issues ? {30'd0, number} :
-            ((!access_is_dma && access_offset == 8'h84) ? {29'd0, signal} : (is_test ? {31'd0, is_done} :
-            32'd0))));
+        other <= is_number ? 32'd0 : ((!access_is_dma && access_offset[7:4] == 4'd6) ? argument : (is_stored ?
+            registers_read_data[31:0] : (issues ? {30'd0, number} : ((!access_is_dma && access_offset ==
+            8'h84) ? {29'd0, signal} : (is_test ? {31'd0, is_done} : 32'd0)))));
         signal_1 <= copy;
         signal_2 <= is_number;
         opened <= (opened & ~((32'd1 << done_id) & {32{done}})) | opens;
@@ -250,8 +261,8 @@ module spinneret_driver_registers (
     end
 `endif
 
-    spinneret_ram_distributed_reads_zero #(.DEPTH(128), .ADDRESS(7), .WIDTH(32), .READS(2), .READ_ADDRESS(14),
-        .READ_WIDTH(64)) u_registers (
+    spinneret_ram_distributed_reads_zero #(.DEPTH(128), .ADDRESS(7), .WIDTH(32), .READS(3), .READ_ADDRESS(21),
+        .READ_WIDTH(96)) u_registers (
         .clk(clk),
         .write_enable(registers_write_enable),
         .write_addr(place),

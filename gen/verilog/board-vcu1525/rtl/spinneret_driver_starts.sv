@@ -7,7 +7,6 @@
 module spinneret_driver_starts (
     input  wire          clk, // Clock.
     input  wire          rst, // Synchronous reset, active high.
-    input  wire    [2:0] turn, // The HPU that is asked.
     // Offers.
     input  wire          offer_0_valid,
     input  wire    [2:0] offer_0_hpu,
@@ -27,8 +26,12 @@ module spinneret_driver_starts (
     input  wire    [7:0] ended, // HPUs whose task has ended and waits; they start nothing.
     input  wire   [31:0] open, // Commands that are under way.
     input  wire    [7:0] full, // HPUs that can start no further copy.
-    output logic   [6:0] gather, // {HPU, is of the copy engine, place} of a register that is gathered.
-    input  wire   [31:0] gathered, // Its word.
+    // {HPU, is of the copy engine, place} of registers that are gathered.
+    output logic   [6:0] gather_0, // {HPU, is of the copy engine, place} of registers that are gathered.
+    output logic   [6:0] gather_1,
+    // Their words.
+    input  wire   [31:0] gathered_0, // Their words.
+    input  wire   [31:0] gathered_1,
     // The start that is decided.
     output logic         decision_valid,
     output logic   [2:0] decision_hpu,
@@ -59,14 +62,20 @@ module spinneret_driver_starts (
     localparam logic [2:0] Step_Decided = 3'd3;
     localparam logic [2:0] Step_Leaves = 3'd4;
 
+    logic [7:0] signal;
+    logic [7:0] after_last;
     logic is_idle;
     logic [7:0] shared;
     logic [7:0] shared_1;
     logic [7:0] new_1;
     logic [3:0] open_here;
-    logic is_full;
+    logic [7:0] is_full;
+    logic [7:0] can_start;
     logic starts;
+    logic [7:0] later;
     logic gathers; // Gather: its information first, then the words, the first one lowest.
+    logic [2:0] place;
+    logic [159:0] before_1;
     logic is_send; // Check: a host copy names memory in word 2 with the bytes of word 3, a send in words 2 and 3 with those of word 4.
     logic names_memory;
     logic is_checked;
@@ -77,7 +86,8 @@ module spinneret_driver_starts (
     logic [7:0] wants_copy;
     logic [7:0] wants_user;
     logic [2:0] step = Step_Idle;
-    logic [2:0] count;
+    logic [1:0] count;
+    logic [2:0] next; // The next HPU that may start what it wants, after the last one.
     logic [2:0] hpu;
     logic is_copy;
     logic is_user;
@@ -96,11 +106,31 @@ module spinneret_driver_starts (
     assign shared = (8'd1 << offer_0_hpu) & {8{offer_0_valid && !(!is_idle && hpu == offer_0_hpu)}};
     assign shared_1 = (8'd1 << offer_1_hpu) & {8{offer_1_valid && !(!is_idle && hpu == offer_1_hpu)}};
     assign new_1 = shared | shared_1;
-    assign open_here = open[{turn, 2'd0} +: 4];
-    assign is_full = wants_copy[turn] ? full[turn] : (&open_here);
-    assign starts = is_idle && wants[turn] && !trapped[turn] && !ended[turn] && !is_full;
+    assign open_here = open[{next, 2'd0} +: 4];
+
+    always_comb begin
+        for (int unsigned i = 0; i < 8; i++) begin
+            signal[i] = |(~open[i*4 +: 4]);
+        end
+    end
+
+    assign is_full = (full & wants_copy) | (~signal & ~wants_copy);
+    assign can_start = wants & ~ended & ~is_full;
+    assign starts = is_idle && can_start[next] && !trapped[next];
+
+    always_comb begin
+        after_last[0] = 1'b0;
+        for (int unsigned i = 0; i < 7; i++) begin
+            after_last[i + 1] = hpu < 3'(i + 1);
+        end
+    end
+
+    assign later = can_start & after_last;
     assign gathers = step == Step_Gather;
-    assign gather = {hpu, is_copy, count + 3'd3};
+    assign place = {count, 1'b0} + 3'd3;
+    assign gather_0 = {hpu, is_copy, place};
+    assign gather_1 = {hpu, is_copy, place + 3'd1};
+    assign before_1 = words[223:64];
     assign is_send = kind[0];
     assign check_address_0 = is_copy ? words[159:128] : words[95:64];
     assign check_bytes = is_copy ? words[31:0] : (is_send ? words[159:128] : words[127:96]);
@@ -131,20 +161,25 @@ module spinneret_driver_starts (
             {8{offer_1_is_dma}});
         wants_user <= (wants_user & ~new_1) | (shared & {8{offer_0_is_user}}) | (shared_1 &
             {8{offer_1_is_user}});
-        wants <= (wants | new_1) & ~trapped & ~((8'd1 << turn) & {8{starts}});
+        next <= (|later) ? (later[0] ? 3'd0 : (later[1] ? 3'd1 : (later[2] ? 3'd2 : (later[3] ? 3'd3 :
+            (later[4] ? 3'd4 : (later[5] ? 3'd5 : (later[6] ? 3'd6 : (later[7] ? 3'd7 : 3'd0)))))))) :
+            (can_start[0] ? 3'd0 : (can_start[1] ? 3'd1 : (can_start[2] ? 3'd2 : (can_start[3] ? 3'd3 :
+            (can_start[4] ? 3'd4 : (can_start[5] ? 3'd5 : (can_start[6] ? 3'd6 : (can_start[7] ? 3'd7 :
+            3'd0))))))));
+        wants <= (wants | new_1) & ~trapped & ~((8'd1 << next) & {8{starts}});
         if (is_idle) begin
-            hpu <= turn;
-            is_copy <= wants_copy[turn];
-            is_user <= wants_user[turn];
+            hpu <= next;
+            is_copy <= wants_copy[next];
+            is_user <= wants_user[next];
             free <= (!open_here[0]) ? 2'd0 : ((!open_here[1]) ? 2'd1 : ((!open_here[2]) ? 2'd2 :
                 ((!open_here[3]) ? 2'd3 : 2'd0)));
-            count <= 3'd0;
+            count <= 2'd0;
         end
         if (gathers) begin
-            count <= count + 3'd1;
-            words <= {gathered, words[223:32]};
-            if (count == 3'd0) begin
-                kind <= gathered[2:1];
+            count <= count + 2'd1;
+            words <= {gathered_1, gathered_0, before_1};
+            if (count == 2'd0) begin
+                kind <= gathered_0[2:1];
                 task_queue <= queue;
             end
         end

@@ -22,7 +22,7 @@ module spinneret_hpu_tasks (
     input  wire   [7:0] resets, // HPUs that were reset.
     input  wire   [7:0] busy, // HPUs of which a command or copy is under way.
     output logic  [7:0] held, // HPUs that hold a task.
-    output logic  [7:0] idle, // HPUs that wait for a task.
+    output logic  [7:0] idle, // HPUs that wait for a task, or that will when they have prepared themselves.
     output logic  [7:0] ended, // HPUs whose task has ended, and waits for what it has started.
     output logic        asked = 1'b0, // Every HPU has asked for a task.
     output logic  [4:0] access_slot, // Slot of the access's HPU, in the same clock.
@@ -47,6 +47,7 @@ module spinneret_hpu_tasks (
     logic [7:0] given_to;
     logic [7:0] dropped;
     logic [7:0] rung;
+    logic [7:0] over;
     logic fails;
     logic [4:0] slot;
     logic finishes; // One HPU is checked in a clock.
@@ -62,8 +63,8 @@ module spinneret_hpu_tasks (
 
     assign given_to = (8'd1 << given_hpu) & {8{given_valid}};
     assign dropped = holds & resets;
-    assign rung = ((8'd1 << access_hpu) & {8{access_valid && !access_is_dma && access_offset == 8'h50}}) |
-        dropped;
+    assign rung = (8'd1 << access_hpu) & {8{access_valid && !access_is_dma && access_offset == 8'h50}};
+    assign over = rung | dropped;
     assign fails = access_valid && !access_is_dma && access_offset == 8'h54 && access_is_write;
     assign held = holds;
     assign ended = ends;
@@ -89,12 +90,12 @@ module spinneret_hpu_tasks (
     assign finished_data = done;
 
     always_ff @(posedge clk) begin
-        holds <= (holds & ~rung) | given_to;
-        waits <= (waits | asks) & ~holds & ~given_to & ~resets;
+        holds <= (holds & ~over) | given_to;
+        waits <= (((waits | asks) & ~holds & ~given_to) | rung) & ~resets;
         has_asked <= (has_asked | asks) & ~resets;
         failed <= (failed | ((8'd1 << access_hpu) & {8{fails}}) | dropped) & ~given_to;
         asked <= &has_asked;
-        ends <= (ends | rung) & ~((8'd1 << turn) & {8{finishes}});
+        ends <= (ends | over) & ~((8'd1 << turn) & {8{finishes}});
         if (finishes) begin
             done <= {was_stopped[turn], failed[turn], clocks, origin};
         end

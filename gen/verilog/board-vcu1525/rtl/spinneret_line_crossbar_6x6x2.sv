@@ -214,6 +214,10 @@ module spinneret_line_crossbar_6x6x2 (
     logic [5:0] write_turns_3_grants;
     logic write_turns_3_none;
     logic [2:0] write_turns_3_number;
+    logic read_rests_0_rests;
+    logic read_rests_1_rests;
+    logic write_rests_0_rests;
+    logic write_rests_1_rests;
     logic returns_0_accepted;
     logic returns_1_accepted;
     logic returns_2_accepted;
@@ -286,39 +290,39 @@ module spinneret_line_crossbar_6x6x2 (
     end
 
     always_comb begin
-        read_turns_2_requests[0] = read_0_valid && read_decoders_0_memory[2];
-        read_turns_2_requests[1] = read_1_valid && read_decoders_1_memory[2];
-        read_turns_2_requests[2] = read_2_valid && read_decoders_2_memory[2];
-        read_turns_2_requests[3] = read_3_valid && read_decoders_3_memory[2];
-        read_turns_2_requests[4] = read_4_valid && read_decoders_4_memory[2];
-        read_turns_2_requests[5] = read_5_valid && read_decoders_5_memory[2];
+        read_turns_2_requests[0] = read_0_valid && read_decoders_0_memory[2] && !read_rests_0_rests;
+        read_turns_2_requests[1] = read_1_valid && read_decoders_1_memory[2] && !read_rests_0_rests;
+        read_turns_2_requests[2] = read_2_valid && read_decoders_2_memory[2] && !read_rests_0_rests;
+        read_turns_2_requests[3] = read_3_valid && read_decoders_3_memory[2] && !read_rests_0_rests;
+        read_turns_2_requests[4] = read_4_valid && read_decoders_4_memory[2] && !read_rests_0_rests;
+        read_turns_2_requests[5] = read_5_valid && read_decoders_5_memory[2] && !read_rests_0_rests;
     end
 
     always_comb begin
-        write_turns_2_requests[0] = write_0_valid && write_decoders_0_memory[2];
-        write_turns_2_requests[1] = write_1_valid && write_decoders_1_memory[2];
-        write_turns_2_requests[2] = write_2_valid && write_decoders_2_memory[2];
-        write_turns_2_requests[3] = write_3_valid && write_decoders_3_memory[2];
-        write_turns_2_requests[4] = write_4_valid && write_decoders_4_memory[2];
-        write_turns_2_requests[5] = write_5_valid && write_decoders_5_memory[2];
+        write_turns_2_requests[0] = write_0_valid && write_decoders_0_memory[2] && !write_rests_0_rests;
+        write_turns_2_requests[1] = write_1_valid && write_decoders_1_memory[2] && !write_rests_0_rests;
+        write_turns_2_requests[2] = write_2_valid && write_decoders_2_memory[2] && !write_rests_0_rests;
+        write_turns_2_requests[3] = write_3_valid && write_decoders_3_memory[2] && !write_rests_0_rests;
+        write_turns_2_requests[4] = write_4_valid && write_decoders_4_memory[2] && !write_rests_0_rests;
+        write_turns_2_requests[5] = write_5_valid && write_decoders_5_memory[2] && !write_rests_0_rests;
     end
 
     always_comb begin
-        read_turns_3_requests[0] = read_0_valid && read_decoders_0_memory[3];
-        read_turns_3_requests[1] = read_1_valid && read_decoders_1_memory[3];
-        read_turns_3_requests[2] = read_2_valid && read_decoders_2_memory[3];
-        read_turns_3_requests[3] = read_3_valid && read_decoders_3_memory[3];
-        read_turns_3_requests[4] = read_4_valid && read_decoders_4_memory[3];
-        read_turns_3_requests[5] = read_5_valid && read_decoders_5_memory[3];
+        read_turns_3_requests[0] = read_0_valid && read_decoders_0_memory[3] && !read_rests_1_rests;
+        read_turns_3_requests[1] = read_1_valid && read_decoders_1_memory[3] && !read_rests_1_rests;
+        read_turns_3_requests[2] = read_2_valid && read_decoders_2_memory[3] && !read_rests_1_rests;
+        read_turns_3_requests[3] = read_3_valid && read_decoders_3_memory[3] && !read_rests_1_rests;
+        read_turns_3_requests[4] = read_4_valid && read_decoders_4_memory[3] && !read_rests_1_rests;
+        read_turns_3_requests[5] = read_5_valid && read_decoders_5_memory[3] && !read_rests_1_rests;
     end
 
     always_comb begin
-        write_turns_3_requests[0] = write_0_valid && write_decoders_0_memory[3];
-        write_turns_3_requests[1] = write_1_valid && write_decoders_1_memory[3];
-        write_turns_3_requests[2] = write_2_valid && write_decoders_2_memory[3];
-        write_turns_3_requests[3] = write_3_valid && write_decoders_3_memory[3];
-        write_turns_3_requests[4] = write_4_valid && write_decoders_4_memory[3];
-        write_turns_3_requests[5] = write_5_valid && write_decoders_5_memory[3];
+        write_turns_3_requests[0] = write_0_valid && write_decoders_0_memory[3] && !write_rests_1_rests;
+        write_turns_3_requests[1] = write_1_valid && write_decoders_1_memory[3] && !write_rests_1_rests;
+        write_turns_3_requests[2] = write_2_valid && write_decoders_2_memory[3] && !write_rests_1_rests;
+        write_turns_3_requests[3] = write_3_valid && write_decoders_3_memory[3] && !write_rests_1_rests;
+        write_turns_3_requests[4] = write_4_valid && write_decoders_4_memory[3] && !write_rests_1_rests;
+        write_turns_3_requests[5] = write_5_valid && write_decoders_5_memory[3] && !write_rests_1_rests;
     end
 
     assign write_0_ready = write_turns_0_grants[0] | write_turns_1_grants[0] | write_turns_2_grants[0] |
@@ -700,6 +704,34 @@ module spinneret_line_crossbar_6x6x2 (
         .grants(write_turns_3_grants),
         .none(write_turns_3_none),
         .number(write_turns_3_number)
+    );
+
+    spinneret_line_rest u_read_rests_0 (
+        .clk(clk),
+        .rst(rst),
+        .granted(!read_turns_2_none),
+        .rests(read_rests_0_rests)
+    );
+
+    spinneret_line_rest u_read_rests_1 (
+        .clk(clk),
+        .rst(rst),
+        .granted(!read_turns_3_none),
+        .rests(read_rests_1_rests)
+    );
+
+    spinneret_line_rest u_write_rests_0 (
+        .clk(clk),
+        .rst(rst),
+        .granted(!write_turns_2_none),
+        .rests(write_rests_0_rests)
+    );
+
+    spinneret_line_rest u_write_rests_1 (
+        .clk(clk),
+        .rst(rst),
+        .granted(!write_turns_3_none),
+        .rests(write_rests_1_rests)
     );
 
     spinneret_line_return_2 u_returns_0 (

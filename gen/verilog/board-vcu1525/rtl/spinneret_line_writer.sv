@@ -43,7 +43,7 @@ module spinneret_line_writer (
     input  wire          write_failed
 );
 
-    logic may_write; // The last beat waits until the burst before it is answered.
+    logic may_write; // The last beat waits for room for its answer.
     logic answers = 1'b0;
     logic [1:0] answer;
     logic [5:0] answer_id;
@@ -58,7 +58,7 @@ module spinneret_line_writer (
 
     assign write_data = beats_m_data[511:0];
     assign write_strobe = beats_m_data[575:512];
-    assign may_write = burst_active && !(burst_last && answers);
+    assign may_write = burst_active && !(burst_last && answers && !b_ready);
     assign write_valid = may_write && beats_m_valid && !burst_refused;
     assign beats_m_ready = may_write && (burst_refused || write_ready);
     assign burst_step = beats_m_valid && beats_m_ready;

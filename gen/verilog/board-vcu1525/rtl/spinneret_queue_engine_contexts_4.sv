@@ -81,13 +81,14 @@ module spinneret_queue_engine_contexts_4 (
     logic [3:0] after;
     logic [3:0] signal;
     logic [2:0] signal_1;
-    logic [3:0] among;
-    logic [3:0] behind_it;
     logic is_push;
     logic is_turn;
     logic ends;
+    logic may_end;
+    logic shared;
+    logic [3:0] among;
+    logic [3:0] behind_it;
     logic reads; // The queue and its record.
-    logic writes;
     task_origin_t offered;
     logic [3:0] message;
     logic [6:0] its_cell;
@@ -96,7 +97,6 @@ module spinneret_queue_engine_contexts_4 (
     logic [3:0] named;
     logic waited;
     logic [6:0] its; // The packet: of the task that has ended, or that of the next step.
-    logic is_last;
     logic begins;
     logic has_payload;
     logic has_completion;
@@ -107,6 +107,7 @@ module spinneret_queue_engine_contexts_4 (
     logic frees;
     logic runs;
     logic is_done;
+    logic is_given_up; // A step that returns a cell is given up while another one is on its way back, and packets may come in.
     logic [2:0] drained;
     logic empties;
     logic [2:0] new_state;
@@ -114,6 +115,7 @@ module spinneret_queue_engine_contexts_4 (
     logic [5:0] running;
     logic [6:0] moved;
     logic [39:0] new_1;
+    logic writes;
     logic comes; // A packet comes in.
     logic [4:0] facts;
     logic is_over;
@@ -172,19 +174,24 @@ module spinneret_queue_engine_contexts_4 (
     logic loads_begins;
     logic [1:0] loads_ends;
 
+    assign is_turn = chosen[3];
+    assign shared = shares_valid && !starts && loads_has_room && !(step == Step_Write && is_turn);
+    assign is_push = chosen[2];
+    assign ends = !is_push && !is_turn;
+    assign may_end = !(returns || shares_busy || (step == Step_Write && !is_push));
+
     always_comb begin
-        // The first event that can take place behind the last one, or before it.
-        after[0] = finished_0_valid && !returns && !shares_busy && later[0];
-        after[1] = finished_1_valid && !returns && !shares_busy && later[1];
-        after[2] = packet_valid && !cells_is_full && later[2];
-        after[3] = shares_valid && !returns && !starts && loads_has_room && later[3];
+        after[0] = finished_0_valid && may_end && later[0];
+        after[1] = finished_1_valid && may_end && later[1];
+        after[2] = packet_valid && !cells_is_full && !(step == Step_Write && is_push) && later[2];
+        after[3] = shared && later[3];
     end
 
     always_comb begin
-        signal[0] = finished_0_valid && !returns && !shares_busy;
-        signal[1] = finished_1_valid && !returns && !shares_busy;
-        signal[2] = packet_valid && !cells_is_full;
-        signal[3] = shares_valid && !returns && !starts && loads_has_room;
+        signal[0] = finished_0_valid && may_end;
+        signal[1] = finished_1_valid && may_end;
+        signal[2] = packet_valid && !cells_is_full && !(step == Step_Write && is_push);
+        signal[3] = shared;
     end
 
     assign among = (|after) ? after : signal;
@@ -196,9 +203,6 @@ module spinneret_queue_engine_contexts_4 (
     end
 
     assign behind_it = {signal_1, 1'b0};
-    assign is_push = chosen[2];
-    assign is_turn = chosen[3];
-    assign ends = !is_push && !is_turn;
     assign reads = step == Step_Queue;
     assign finished_0_ready = reads && chosen[0];
     assign finished_1_ready = reads && chosen[1];
@@ -220,17 +224,17 @@ module spinneret_queue_engine_contexts_4 (
     assign pops = (begins && !found.has_header) || (is_turn && known.state == 3'd1);
     assign completes = is_turn && known.state == 3'd2;
     assign closes = is_turn && known.state == 3'd3;
-    assign is_last = found.is_last;
-    assign frees = completes || (pops && !(is_last && has_completion));
+    assign frees = completes || (pops && !(found.is_last && has_completion));
     assign runs = starts_header || completes || (pops && has_payload);
     assign is_done = (ends && ended_frees) || (frees && !runs);
+    assign is_given_up = is_turn && returns && (is_done || closes);
 
     // The record after it.
     assign drained = has_completion ? 3'd2 : 3'd3;
     assign empties = none_runs && !has_payload;
-    assign new_state = starts_header ? 3'd4 : ((pops && !is_last) ? 3'd1 : ((pops && !empties) ? 3'd5 : (pops
-        ? drained : (completes ? 3'd6 : (closes ? 3'd0 : ((ends && ended_stage == 2'd0) ? 3'd1 : ((ends &&
-        ended_stage == 2'd2) ? 3'd3 : ((ends && known.state == 3'd5 && is_single) ? drained :
+    assign new_state = starts_header ? 3'd4 : ((pops && !found.is_last) ? 3'd1 : ((pops && !empties) ? 3'd5 :
+        (pops ? drained : (completes ? 3'd6 : (closes ? 3'd0 : ((ends && ended_stage == 2'd0) ? 3'd1 : ((ends
+        && ended_stage == 2'd2) ? 3'd3 : ((ends && known.state == 3'd5 && is_single) ? drained :
         known.state))))))));
     assign waited = known.waits;
     assign waits = is_push || (waited && !(pops && is_only));
@@ -239,7 +243,7 @@ module spinneret_queue_engine_contexts_4 (
     assign moved = pops ? next : known.head;
     assign new_1 = {pops ? at : known.last, begins ? at : known.first, is_push ? packet_cell : known.tail,
         (is_push && !waited) ? packet_cell : moved, waits, has_completion, has_payload, running, new_state};
-    assign writes = step == Step_Write;
+    assign writes = step == Step_Write && !is_given_up;
     assign queues_write_enable = writes || cells_fills;
     assign queues_write_addr = cells_fills ? cells_filled : queue;
     assign queues_write_data = cells_fills ? 40'd0 : new_1;
@@ -269,7 +273,8 @@ module spinneret_queue_engine_contexts_4 (
 
     always_ff @(posedge clk) begin
         case (step)
-            Step_Choose: begin
+            Step_Choose, Step_Write: begin
+                step <= Step_Choose;
                 if (|among) begin
                     chosen <= among & ~behind_it;
                     later <= behind_it;
@@ -279,11 +284,8 @@ module spinneret_queue_engine_contexts_4 (
             Step_Queue: begin
                 step <= Step_Packet;
             end
-            Step_Packet: begin
+            default: begin // Step_Packet
                 step <= Step_Write;
-            end
-            default: begin // Step_Write
-                step <= Step_Choose;
             end
         endcase
         if (reads) begin

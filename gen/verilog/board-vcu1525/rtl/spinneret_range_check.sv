@@ -4,7 +4,7 @@
 
 // Checks that one or two areas of memory are each inside of a range of an HPU.
 //
-// It takes ten clocks an area. An area without bytes is inside. All inputs stay until it is done. Ranges from
+// It takes ten clocks an area at most: it ends with the range that the area is inside of. An area without bytes is inside. All inputs stay until it is done. Ranges from
 // `SCRATCHPAD_RANGE` on do not compare the bits `L1_ALIKE`: scratchpads are at the same place in every second cluster.
 module spinneret_range_check (
     input  wire         clk, // Clock.
@@ -38,6 +38,7 @@ module spinneret_range_check (
     logic is_after;
     logic is_before;
     logic is_found; // Its result is added one clock later.
+    logic counts;
     logic ends;
     logic runs = 1'b0;
     logic [3:0] count;
@@ -64,7 +65,8 @@ module spinneret_range_check (
     assign is_after = range_first_1 <= (grain & ~alike);
     assign is_before = {end_1 & ~alike, |part} <= {range_end_1, 1'b0};
     assign is_found = found || signal_1;
-    assign ends = runs && count == 4'd9;
+    assign counts = |count[3:1];
+    assign ends = runs && (count == 4'd9 || (is_found && counts));
     assign done = ends && (second || !has_second);
     assign allowed = are_inside;
 
@@ -76,7 +78,7 @@ module spinneret_range_check (
         is_scratchpad <= count[2:0] >= 3'd5;
         is_in_one <= !(|((grain ^ end_1) & 23'h60000));
         signal_1 <= is_after && is_before && (is_in_one || !is_scratchpad);
-        found <= is_found && (|count[3:1]);
+        found <= is_found && counts;
         if (start || ends) begin
             count <= 4'd0;
             second <= !start;

@@ -49,7 +49,7 @@ module spinneret_task_slots (
     logic is_second;
     logic [31:0] first_word;
     logic [31:0] second_word;
-    logic picks; // The lowest free slot is the next one.
+    logic picks; // The lowest free slot is the next one, so that one task follows another without a gap.
     logic [4:0] lowest;
     logic [19:0] taken;
     logic begins;
@@ -139,7 +139,7 @@ module spinneret_task_slots (
     assign sources_write_enable = takes && number == 4'd2;
     assign sizes_write_enable = takes && number == 4'd2;
     assign sizes_write_data = (high > 32'hcc0) ? 12'hcc0 : high[11:0];
-    assign picks = !has_slot && (|free);
+    assign picks = (!has_slot || ends) && (|free);
     assign lowest = free[0] ? 5'd0 : (free[1] ? 5'd1 : (free[2] ? 5'd2 : (free[3] ? 5'd3 : (free[4] ? 5'd4 :
         (free[5] ? 5'd5 : (free[6] ? 5'd6 : (free[7] ? 5'd7 : (free[8] ? 5'd8 : (free[9] ? 5'd9 : (free[10] ?
         5'ha : (free[11] ? 5'hb : (free[12] ? 5'hc : (free[13] ? 5'hd : (free[14] ? 5'he : (free[15] ? 5'hf :

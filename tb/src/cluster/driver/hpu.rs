@@ -1,7 +1,8 @@
 //! An HPU of the bench: its accesses, and the registers that it sees.
 
+use super::{CLUSTER, HPUS};
 use spinneret_hdl::hpu::SCRATCHPAD_RANGE;
-use spinneret_regmap::pspin::{L1_ALIKE, dma, driver as register};
+use spinneret_regmap::pspin::{DRIVER_BASE, L1_ALIKE, dma, driver as register};
 use std::collections::VecDeque;
 
 /// Words of a task on its way.
@@ -73,6 +74,7 @@ impl Access {
             (false, register::DOORBELL | register::ERROR | register::WAIT | register::TEST) => true,
             (false, register::INFO..register::COMMAND_END) => true,
             (false, register::ISSUE | register::PACKET_SUM | ..register::DOORBELL) => is_load,
+            (false, register::ARGS..register::ARGS_END) => is_load,
             (false, _) => false,
         }
     }
@@ -212,13 +214,13 @@ impl Hpu {
             || blocks
     }
 
-    /// An access that takes place; returns the word of a load.
-    pub(super) fn access(&mut self, access: &Access) -> u32 {
+    /// An access of this HPU that takes place; returns the word of a load.
+    pub(super) fn access(&mut self, access: &Access, number: usize) -> u32 {
         let (is_dma, offset) = (access.is_dma, access.offset);
         let place = |base: u32| (offset.wrapping_sub(base) / 4) as usize;
         if access.is(false, register::DOORBELL) {
             self.ended = self.task.take();
-            self.asks = false;
+            self.asks = true;
             return 0;
         }
         if let Some(word) = access.store {
@@ -240,6 +242,13 @@ impl Hpu {
             (true, dma::DONE) => self.copied,
             (true, _) => self.copy[offset as usize / 8],
             (_, register::PACKET_SUM) => self.words()[20],
+            (_, register::ARGS..register::ARGS_END) => {
+                let (all, memory) = (
+                    (CLUSTER * HPUS + number) as u32,
+                    DRIVER_BASE + register::HANDLER_MEM,
+                );
+                [memory, all, CLUSTER as u32, number as u32][place(register::ARGS)]
+            }
             (_, ..register::DOORBELL) => self.words()[place(0)],
             (_, register::WAIT) => self.open.iter().filter(|open| **open).count() as u32,
             (_, register::TEST) => u32::from(!self.open[self.tested as usize]),

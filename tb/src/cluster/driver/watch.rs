@@ -90,13 +90,13 @@ impl<M: Model> Bench<M> {
 
     /// Words of this clock's accesses, after commands and copies that were done in it.
     pub(super) fn expect_words(&mut self) {
-        for hpu in &mut self.hpus {
+        for (number, hpu) in self.hpus.iter_mut().enumerate() {
             if let Some((at, access, word)) = &mut hpu.answer
                 && *at == self.now + 2
             {
                 let access = *access;
                 let _ = word;
-                let value = hpu.access(&access);
+                let value = hpu.access(&access, number);
                 hpu.answer = Some((self.now + 2, access, value));
             }
         }

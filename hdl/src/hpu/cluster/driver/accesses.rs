@@ -67,7 +67,9 @@ fn verdict(s: &RegisterAccessInHandles, held: Sig, open: Sig, decision: &Decisio
     let exists = if s.is_dma {
         is_copy || (!s.is_write && (is(dma::START) || is(dma::DONE)))
     } else {
-        is_stored || is_end || (!s.is_write && (is(register::ISSUE) || is_word(s.offset)))
+        is_stored
+            || is_end
+            || (!s.is_write && (is(register::ISSUE) || is_word(s.offset) || is_argument(s.offset)))
     };
     let is_locked = s.is_user && !s.is_dma && is_end;
     let is_missing = !exists && !(is_low && !is_held);
@@ -119,6 +121,13 @@ fn update() {
 #[kernel]
 fn is_word(offset: Sig) -> Sig<bool> {
     offset < register::DOORBELL || offset == register::PACKET_SUM
+}
+
+/// The register is an argument of a handler.
+#[kernel]
+pub(super) fn is_argument(offset: Sig) -> Sig<bool> {
+    let bits = (register::ARGS_END - register::ARGS).ilog2() as usize;
+    offset.slice(bits, 8 - bits) == u64::from(register::ARGS >> bits)
 }
 
 /// The offer reads the handler's address.

@@ -11,7 +11,7 @@ const COUNT: usize = RANGE + 1;
 
 /// Checks that one or two areas of memory are each inside of a range of an HPU.
 ///
-/// It takes ten clocks an area. An area without bytes is inside. All inputs stay until it is done. Ranges from
+/// It takes ten clocks an area at most: it ends with the range that the area is inside of. An area without bytes is inside. All inputs stay until it is done. Ranges from
 /// [`SCRATCHPAD_RANGE`] on do not compare the bits [`L1_ALIKE`]: scratchpads are at the same place in every second cluster.
 #[module]
 pub struct RangeCheck {
@@ -71,8 +71,9 @@ fn update() {
 
     /// Its result is added one clock later.
     let is_found = found || reg(is_after && is_before && (is_in_one || !is_scratchpad));
-    found = is_found && count.slice(1, RANGE).any();
-    let ends = runs && count == RANGES + 1;
+    let counts = count.slice(1, RANGE).any();
+    found = is_found && counts;
+    let ends = runs && (count == RANGES + 1 || is_found && counts);
     done = ends && (second || !has_second);
     allowed = are_inside;
     if start || ends {

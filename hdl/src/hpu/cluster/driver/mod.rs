@@ -18,14 +18,14 @@
 //! - **Packets** are copied in order: as many bytes as word 5 says, 3264 at most. The task is ready with its copy, failed or not.
 //! - **In place:** with `in_place` the packet of a task is the one in the packet buffer, in word 4 and range 0 as well, of any size. Copies of
 //!   packets, which `copy` offers all the same, are to be reported as done at once.
-//! - **Giving:** tasks go in order to the lowest HPU that is idle when their ranges begin to be set: one that has read register 0 since its last task,
-//!   of which nothing is under way. Before it sees its task, its ranges are set, the last one when the packet is there: 0 packet in L1 (what was
+//! - **Giving:** tasks go in order to the lowest HPU that is idle when their ranges begin to be set: one that has read register 0 since its reset,
+//!   has ended its last task, and of which nothing is under way. So it gets ready for a task while ranges are set. Before it sees its task, its ranges are set, the last one when the packet is there: 0 packet in L1 (what was
 //!   copied), 1 stack area, 2 handler memory, 3 the program's shared data (words 9 and 13; the first 64 KiB of handler memory if these name none of
 //!   it), 4 packet in L2, 5 and 6 scratchpads 0 and 1, in grains of 64 bytes. A range without bytes, or beyond 512 MiB, is empty. From 5
 //!   on, ranges do not compare the bits [`L1_ALIKE`](spinneret_regmap::pspin::L1_ALIKE) of an address: every second cluster has its scratchpad
 //!   at the same place.
 //! - **Registers** are those of [`spinneret_regmap::pspin::driver`] and [`dma`](spinneret_regmap::pspin::dma). Those below `TASK_END` wait while no task is held.
-//!   Task words are loads, and so is `PACKET_SUM`: word 20 as it came, of which the low 15 bits are the packet's size. `DOORBELL` ends the task with any access, and a store to `ERROR` notes that it fails and reports it by `fault`; both are refused in
+//!   Task words are loads, and so is `PACKET_SUM`: word 20 as it came, of which the low 15 bits are the packet's size. So are the words of `ARGS`, which tell the number of the HPU. `DOORBELL` ends the task with any access, and a store to `ERROR` notes that it fails and reports it by `fault`; both are refused in
 //!   user mode. A store to `WAIT` waits for the command of that number, a load gives the number of open ones; `TEST` is 1 if the command of the number that was stored
 //!   is done. Other registers do not exist: refused.
 //! - **Commands:** a load of `ISSUE` starts the command and gives its number, the lowest free one of four. It waits while none is free, and while an ended task of the
@@ -62,7 +62,7 @@ pub use copies::DriverCopies;
 pub use giver::TaskGiver;
 pub(super) use ports::bit_of;
 pub use ports::*;
-pub use registers::{DriverRegisters, PLACE};
+pub use registers::{DriverRegisters, GATHERED, PLACE};
 pub use slots::{TASK_WORD, TaskSlots};
 pub use starts::DriverStarts;
 pub use tasks::HpuTasks;
@@ -214,9 +214,12 @@ fn update() {
     slots.origin_slot[0] = tasks.origin_slot;
     tasks.origin = slots.origin[0];
 
+    registers.cluster = cluster;
     registers.access = accesses.m;
-    registers.gather = starts.gather;
-    starts.gathered = registers.gathered;
+    for number in 0..GATHERED {
+        registers.gather[number] = starts.gather[number];
+        starts.gathered[number] = registers.gathered[number];
+    }
     registers.number = starts.number;
     registers.is_sent = starts.is_sent;
     registers.done = command.done;
@@ -224,7 +227,6 @@ fn update() {
     registers.copied = copies.hpu_done;
     registers.copied_hpu = copies.done_hpu;
 
-    starts.turn = turn;
     starts.range = giver.range;
     starts.ended = tasks.ended;
     starts.open = registers.open;

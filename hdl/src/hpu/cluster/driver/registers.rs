@@ -1,25 +1,30 @@
+use super::accesses::is_argument;
 use super::ports::{COMMAND_ID, any_of_each, bit_of};
-use super::{COMMAND, COMMANDS, DriverAccessIn};
+use super::{CLUSTER, COMMAND, COMMANDS, DriverAccessIn};
 use crate::hpu::cluster::{HPU, HPUS, WORD};
-use spinneret_regmap::pspin::{dma, driver as register};
+use spinneret_regmap::pspin::{DRIVER_BASE, dma, driver as register};
 use spinneret_verilog::prelude::*;
 
 /// Bits of the number of a register that is stored: bits 4 to 2 of its offset.
 pub const PLACE: usize = 3;
+/// Registers that are gathered in a clock.
+pub const GATHERED: usize = 2;
 /// Bits of the number of copies that an HPU has under way.
 const COPIES: usize = 4;
 
 /// Registers of commands and copies, and how many of these each HPU has under way.
 #[module]
 pub struct DriverRegisters {
+    /// Number of the cluster.
+    pub cluster: Wire<In, { CLUSTER }>,
     /// Accesses.
     pub access: DriverAccessIn,
     /// Word of a register that is read, one clock after the access; 0 for task words.
     pub word: Wire<Out, { WORD }>,
-    /// {HPU, is of the copy engine, place} of a register that is gathered.
-    pub gather: Wire<In, { HPU + 1 + PLACE }>,
-    /// Its word.
-    pub gathered: Wire<Out, { WORD }>,
+    /// {HPU, is of the copy engine, place} of registers that are gathered.
+    pub gather: [Wire<In, { HPU + 1 + PLACE }>; GATHERED],
+    /// Their words.
+    pub gathered: [Wire<Out, { WORD }>; GATHERED],
     /// The number of a command that is issued.
     pub number: Wire<In, { COMMAND }>,
     /// It will be reported as done.
@@ -40,7 +45,7 @@ pub struct DriverRegisters {
     pub full: Wire<Out, { HPUS }>,
     /// HPUs with commands or copies under way.
     pub busy: Wire<Out, { HPUS }>,
-    #[new(Ram::new(RamStyle::Distributed, 1 << (HPU + 1 + PLACE), WORD).with_reads(2).holding("zero", Vec::new()))]
+    #[new(Ram::new(RamStyle::Distributed, 1 << (HPU + 1 + PLACE), WORD).with_reads(1 + GATHERED).holding("zero", Vec::new()))]
     registers: Ram,
     #[new(Ram::new(RamStyle::Distributed, HPUS, COMMAND).holding("zero", Vec::new()))]
     tested: Ram,
@@ -62,7 +67,9 @@ fn update() {
     let is_word = offset[7] && (offset.slice(4, 2).any() || offset.slice(2, 2).all());
     let is_stored = access.is_dma || is_word;
     registers.write(stores && is_stored, place, access.data);
-    gathered = registers.read(1, gather);
+    for (number, gathered) in gathered.iter().enumerate() {
+        *gathered = registers.read(1 + number, gather[number]);
+    }
     let is_test = is_command(register::TEST);
     tested.write(stores && is_test, hpu, access.data.slice(0, COMMAND));
     let issues = is_command(register::ISSUE);
@@ -81,9 +88,20 @@ fn update() {
     let open_here = opened.at(cat!(hpu, lit(0, COMMAND)), COMMANDS);
     let is_done = !open_here[tested.read(0, hpu)];
     let is_number = starts || is_copy(dma::DONE);
+    let arguments = [
+        constant(lit(u64::from(DRIVER_BASE + register::HANDLER_MEM), WORD)),
+        cat!(cluster, hpu).resize(WORD),
+        cluster.resize(WORD),
+        hpu.resize(WORD),
+    ];
+    let argument = (0..)
+        .zip(arguments)
+        .map(|(number, word)| (offset.slice(2, 2) == number, word));
+    let argument = first(&argument.collect::<Vec<_>>(), constant(lit(0, WORD)));
     let other = reg(first(
         &[
             (is_number, constant(lit(0, WORD))),
+            (!access.is_dma && is_argument(offset), argument),
             (is_stored, registers.read(0, place)),
             (issues, number.resize(WORD)),
             (is_command(register::WAIT), count_of(open_here).resize(WORD)),

@@ -1,5 +1,5 @@
-use super::ports::{COMMAND_ID, bit_of, lowest};
-use super::registers::PLACE;
+use super::ports::{COMMAND_ID, any_of_each, bit_of, lowest};
+use super::registers::{GATHERED, PLACE};
 use super::{COMMAND, COMMANDS, CopyRequest, Decision, DriverOfferIn, DriverRangeIn, RangeCheck};
 use crate::hpu::cluster::{COMMAND_WORDS, Command, HPU, HPUS, PIPELINES, QUEUE, SLOT, WORD};
 use crate::stream::StreamOut;
@@ -9,7 +9,7 @@ use spinneret_verilog::prelude::*;
 /// The steps of a start.
 #[derive(Copy, Clone, PartialEq, Eq, Debug, LogicState)]
 enum Step {
-    /// The HPUs are asked in turn.
+    /// The next HPU that wants something is waited for.
     Idle,
     /// Registers are gathered.
     Gather,
@@ -24,12 +24,10 @@ enum Step {
 /// Starts commands and copies, one at a time.
 ///
 /// ```text
-///  offers --> who wants --(turn)--> gather words --> check ranges --> decide --(access)--> command, copy
+///  offers --> who wants --> next --> gather words --> check ranges --> decide --(access)--> command, copy
 /// ```
 #[module]
 pub struct DriverStarts {
-    /// The HPU that is asked.
-    pub turn: Wire<In, { HPU }>,
     /// Offers.
     pub offer: [DriverOfferIn; PIPELINES],
     /// HPUs that trapped: what they wanted to start is dropped.
@@ -42,10 +40,10 @@ pub struct DriverStarts {
     pub open: Wire<In, { 1 << COMMAND_ID }>,
     /// HPUs that can start no further copy.
     pub full: Wire<In, { HPUS }>,
-    /// {HPU, is of the copy engine, place} of a register that is gathered.
-    pub gather: Wire<Out, { HPU + 1 + PLACE }>,
-    /// Its word.
-    pub gathered: Wire<In, { WORD }>,
+    /// {HPU, is of the copy engine, place} of registers that are gathered.
+    pub gather: [Wire<Out, { HPU + 1 + PLACE }>; GATHERED],
+    /// Their words.
+    pub gathered: [Wire<In, { WORD }>; GATHERED],
     /// The start that is decided.
     pub decision: Decision,
     /// Its offer took place in the clock before.
@@ -67,7 +65,9 @@ pub struct DriverStarts {
     wants_user: Reg<{ HPUS }>,
     #[new(Reg::reset_to(Step::Idle))]
     step: Reg<Step>,
-    count: Reg<{ PLACE }>,
+    count: Reg<{ PLACE - 1 }>,
+    /// The next HPU that may start what it wants, after the last one.
+    next: Reg<{ HPU }>,
     hpu: Reg<{ HPU }>,
     is_copy: Reg<bool>,
     is_user: Reg<bool>,
@@ -106,30 +106,37 @@ fn update() {
     };
     wants_copy = (wants_copy & !new) | flags([offer[0].is_dma, offer[1].is_dma]);
     wants_user = (wants_user & !new) | flags([offer[0].is_user, offer[1].is_user]);
-    let open_here = open.at(cat!(turn, lit(0, COMMAND)), COMMANDS);
-    let is_full = if wants_copy[turn] {
-        full[turn]
+    let open_here = open.at(cat!(next, lit(0, COMMAND)), COMMANDS);
+    let is_full = (full & wants_copy) | (!any_of_each(!open, COMMANDS) & !wants_copy);
+    let can_start = wants & !ended & !is_full;
+    let starts = is_idle && can_start[next] && !trapped[next];
+    let after_last = word_of((0..HPUS).map(|number| hpu < number));
+    let later = can_start & after_last;
+    next = if later.any() {
+        lowest(later, HPU)
     } else {
-        open_here.all()
+        lowest(can_start, HPU)
     };
-    let starts = is_idle && wants[turn] && !trapped[turn] && !ended[turn] && !is_full;
-    wants = (wants | new) & !trapped & !bit_of(turn, starts);
+    wants = (wants | new) & !trapped & !bit_of(next, starts);
     if is_idle {
-        hpu = turn;
-        is_copy = wants_copy[turn];
-        is_user = wants_user[turn];
+        hpu = next;
+        is_copy = wants_copy[next];
+        is_user = wants_user[next];
         free = lowest(!open_here, COMMAND);
         count = 0;
     }
 
     /// Gather: its information first, then the words, the first one lowest.
     let gathers = step == Step::Gather;
-    gather = cat!(hpu, is_copy, count + place_of(register::INFO));
+    let place = cat!(count, lit(0, 1)) + place_of(register::INFO);
+    gather[0] = cat!(hpu, is_copy, place);
+    gather[1] = cat!(hpu, is_copy, place + 1);
     if gathers {
         count = count + 1;
-        words = cat!(gathered, words.slice(WORD, (COMMAND_WORDS - 1) * WORD));
+        let before = words.slice(GATHERED * WORD, (COMMAND_WORDS - GATHERED) * WORD);
+        words = cat!(gathered[1], gathered[0], before);
         if count == 0 {
-            kind = gathered.slice(1, 2);
+            kind = gathered[0].slice(1, 2);
             task_queue = queue;
         }
     }

@@ -22,7 +22,7 @@ pub struct HpuTasks {
     pub busy: Wire<In, { HPUS }>,
     /// HPUs that hold a task.
     pub held: Wire<Out, { HPUS }>,
-    /// HPUs that wait for a task.
+    /// HPUs that wait for a task, or that will when they have prepared themselves.
     pub idle: Wire<Out, { HPUS }>,
     /// HPUs whose task has ended, and waits for what it has started.
     pub ended: Wire<Out, { HPUS }>,
@@ -66,10 +66,11 @@ fn update() {
     let accesses = |offset: u32| access.valid && !access.is_dma && access.offset == offset;
     let given_to = bit_of(given.hpu, given.valid);
     let dropped = holds & resets;
-    let rung = bit_of(access.hpu, accesses(register::DOORBELL)) | dropped;
+    let rung = bit_of(access.hpu, accesses(register::DOORBELL));
+    let over = rung | dropped;
     let fails = accesses(register::ERROR) && access.is_write;
-    holds = (holds & !rung) | given_to;
-    waits = (waits | asks) & !holds & !given_to & !resets;
+    holds = (holds & !over) | given_to;
+    waits = (((waits | asks) & !holds & !given_to) | rung) & !resets;
     has_asked = (has_asked | asks) & !resets;
     failed = (failed | bit_of(access.hpu, fails) | dropped) & !given_to;
     held = holds;
@@ -88,7 +89,7 @@ fn update() {
 
     /// One HPU is checked in a clock.
     let finishes = ends[turn] && !busy[turn] && !is_done;
-    ends = (ends | rung) & !bit_of(turn, finishes);
+    ends = (ends | over) & !bit_of(turn, finishes);
     frees = finishes;
     freed = slot;
     if finishes {
