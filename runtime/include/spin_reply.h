@@ -25,8 +25,18 @@ static inline void spin_swap_halfwords(void *one, void *other, size_t count) {
 
 /* Swaps source and destination of Ethernet and IP. The IP checksum, a sum, stays valid. */
 static inline void spin_swap_addresses(eth_hdr_t *eth, ip_hdr_t *ip) {
+#ifdef SPIN_PSPIN_ONLY
+    /* As it was when traces of the public cluster were recorded. */
+    mac_addr_t mac = eth->src;
+    eth->src = eth->dest;
+    eth->dest = mac;
+    uint32_t address = ip->source_id;
+    ip->source_id = ip->dest_id;
+    ip->dest_id = address;
+#else
     spin_swap_halfwords(&eth->src, &eth->dest, sizeof(mac_addr_t) / sizeof(spin_halfword_t));
     spin_swap_halfwords(&ip->source_id, &ip->dest_id, sizeof(uint32_t) / sizeof(spin_halfword_t));
+#endif
 }
 
 /* Swaps addresses and UDP ports. The UDP checksum is a sum as well. */

@@ -347,7 +347,11 @@ wait_for_commands:
 #ifdef SPIN_STACK_ARGS
     j next_task
 #else
+    .size trap, . - trap
+    .type next_task, @function
     begin_next_task
+    .size next_task, . - next_task
+    .type fault_at_start, @function
 #endif
 
 fault_at_start:
@@ -365,9 +369,11 @@ fault_at_start:
     csrr a2, mtval
     call spin_start_failed
 #endif
+#ifdef SPIN_STACK_ARGS
     .size trap, . - trap
+#else
+    .size fault_at_start, . - fault_at_start
 
-#ifndef SPIN_STACK_ARGS
     /*
      * Where HPUs of spinneret's own trap, unless they are inside the guard. The end of a handler, and the next one: straight on, as each
      * task goes this way. A handler that has returned needs tp and gp no more.

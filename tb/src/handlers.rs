@@ -262,6 +262,15 @@ impl<M: Model> Handlers<M> {
             (_, None) if ((offset / 4) as usize) < register::TASK.len() => {
                 return Some(task.as_ref()?.words[offset as usize / 4]);
             }
+            (register::ARGS..register::ARGS_END, None) => {
+                let arguments = [
+                    DRIVER_BASE + register::HANDLER_MEM,
+                    thread as u32,
+                    0,
+                    thread as u32,
+                ];
+                return Some(arguments[(offset - register::ARGS) as usize / 4]);
+            }
             (register::ISSUE, None) => {
                 let [_, _, source, _, length, ..] = *commands;
                 let frame = self.read(source, length as usize);
